@@ -1,0 +1,1 @@
+"""An auto-grader for nbgrader courses that names what was forgotten."""

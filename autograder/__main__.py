@@ -1,0 +1,153 @@
+"""The `autograder` command."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from autograder.course import CourseError, create, open_course
+
+console = Console(soft_wrap=True, highlight=False)
+course_option = click.option(
+    "--course",
+    "root",
+    default=".",
+    show_default="the current folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The course folder.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="partrain-course")
+def cli() -> None:
+    """Grade an nbgrader course, and say what was forgotten."""
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def init(folder: Path) -> None:
+    """Make FOLDER an nbgrader course: sources, student kit, configuration and a private course secret.
+
+    Run it again to bring in newer notebooks; configuration, secret, grade book and hand-ins stay as they are.
+    """
+    course = create(folder, Path.cwd())
+    console.print(f"Course folder: {course.root}")
+    console.print("Next, in that folder: nbgrader generate_assignment PART, then nbgrader release_assignment PART.")
+
+
+@cli.command()
+@click.argument("part")
+@course_option
+@click.option("--again", is_flag=True, help="Grade all hand-ins anew, not only those without a verdict.")
+@click.option("--require-seal", is_flag=True, help="Refuse to run student code that is not sealed off.")
+@click.option("--each", is_flag=True, help="Print one line per student.")
+def grade(part: str, root: Path, again: bool, require_seal: bool, each: bool) -> None:
+    """Grade all hand-ins of PART (a unique beginning of its name is enough).
+
+    Exit status 0 only if every hand-in got a verdict.
+    """
+    from autograder.grade import grade as class_run
+    from autograder.sandbox import Box
+
+    if require_seal and not Box.sealed:
+        raise CourseError("Student code cannot be sealed off here, and --require-seal was given: nothing was graded.")
+    course, config = open_course(root)
+    assignment = course.assignment(part)
+    results = []
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    from autograder.book import submitted
+
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task(f"grading {assignment}", total=len(submitted(course.root, assignment)))
+        for result in class_run(course, config, assignment, again):
+            results.append(result)
+            progress.advance(task)
+            if each:
+                points = result.verdict["points"]
+                said = "could not be graded" if points is None else f"{points:g} of {result.verdict['max_points']:g}"
+                progress.console.print(f"{result.student}: {said}{' (graded before)' if result.skipped else ''}")
+    sys.exit(_summary(assignment, results))
+
+
+def _summary(assignment: str, results: list) -> int:
+    """Print what came of a class run; the exit status."""
+    fresh = [result for result in results if not result.skipped]
+    console.print(
+        f"{assignment}: {len(results)} hand-ins, {len(fresh)} graded now, {len(results) - len(fresh)} before."
+    )
+    open_ones = [result for result in results if result.ungraded]
+    for result in open_ones:
+        first = result.verdict["exercises"][result.ungraded[0]]["message"]
+        everything = len(result.ungraded) == len(result.verdict["exercises"])
+        what = "everything" if everything else ", ".join(result.ungraded)
+        console.print(f"could not be graded: {result.student}, {what}: {first}")
+    if results and not all(result.verdict["sealed"] for result in results):
+        console.print("Graded unsealed: student code ran in a separate process, not in a sealed one.")
+    broken = [result for result in results if result.log]
+    for result in broken:
+        click.echo(result.log, err=True)
+    return 1 if broken else 0
+
+
+@cli.command()
+@course_option
+def report(root: Path) -> None:
+    """Write the class report, report/index.html."""
+    from autograder.report import write
+
+    course, config = open_course(root)
+    console.print(f"Class report: {write(course, _db_url(config))}")
+
+
+@cli.command()
+@course_option
+def doctor(root: Path) -> None:
+    """Check the course, its releases and its grades; exit status 1 where something is wrong."""
+    from autograder.doctor import examine
+
+    course, config = open_course(root)
+    table = Table("", "what was looked at", "what was found", show_lines=False)
+    findings = list(examine(course, config))
+    for finding in findings:
+        table.add_row("ok" if finding.good else "WRONG", finding.what, finding.said)
+    console.print(table)
+    sys.exit(0 if all(finding.good for finding in findings) else 1)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+def demo(folder: Path) -> None:
+    """Build a course in FOLDER with a class of sample students, and grade it end to end."""
+    from autograder.demo import run
+
+    run(folder, Path.cwd(), console)
+
+
+def _db_url(config) -> str:
+    from nbgrader.coursedir import CourseDirectory
+
+    return CourseDirectory(config=config).db_url
+
+
+def main() -> None:
+    """Entry point: what a person can put right is said in one sentence, without a traceback."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except CourseError as error:
+        click.echo(f"autograder: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

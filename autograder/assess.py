@@ -1,0 +1,136 @@
+"""From recorded answers to a verdict: a pure function of the exercise, its calls and what came back.
+
+One message, in this order: nothing returned, an error, type, shape, not finite, unit slip, known mistake, right on the
+examples only, changed its input, wrong. No message holds an expected value or a hidden input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograder import compare, verdict
+from autograder.compare import NotData, Off, Raised
+from autograder.exercise import Call, Exercise
+from autograder.verdict import Verdict
+from autograder.wire import Bundle, Outcome
+from autograder.words import call_words, value_words
+
+ORDER = ("nothing", "raised", "type", "shape", "not finite", "value")
+
+
+def assess(exercise: Exercise, calls: tuple[Call, ...], bundle: Bundle, answer_error: str = "") -> Verdict:
+    """The verdict on one bundle. calls: the value calls; the exercise's refusals come after them in the bundle.
+
+    answer_error: how the answer cell itself stopped, if it did ("NameError: name 'x' is not defined").
+    """
+    points = exercise.points
+    if bundle.missing:
+        names = " and ".join(exercise.functions)
+        why = f"The answer cell stopped with {answer_error}." if answer_error else "Was its name changed?"
+        return verdict.wrong(points, f"{names} is not there when its check runs. {why}", reason="missing")
+    values = [_tidy(exercise, outcome) for outcome in bundle.outcomes[: len(calls)]]
+    if _untouched(exercise, values):
+        return verdict.not_started(points)
+    offs = [_off(exercise, one, value) for one, value in zip(calls, values, strict=True)]
+    if any(offs):
+        return _wrong_values(exercise, calls, bundle.outcomes, values, offs)
+    return _right_values(exercise, calls, bundle.outcomes, values)
+
+
+def _tidy(exercise: Exercise, outcome: Outcome):
+    if outcome.raised:
+        return Raised(outcome.raised)
+    if exercise.kind == "choice" and isinstance(outcome.value, str):
+        return outcome.value.strip().lower()
+    return outcome.value
+
+
+def _untouched(exercise: Exercise, values: list) -> bool:
+    """Still the released stub: every call says so, or the number is still three dots."""
+    if exercise.kind == "function":
+        return all(value == Raised("NotImplementedError") for value in values if isinstance(value, Raised)) and all(
+            isinstance(value, Raised) for value in values
+        )
+    return isinstance(values[0], NotData) and values[0].type_name == "ellipsis"
+
+
+def _off(exercise: Exercise, one: Call, value) -> Off | None:
+    if isinstance(value, Raised):
+        return Off("raised")
+    reference = exercise.run(exercise.reference, one)
+    if exercise.right(value, reference, one):
+        return None
+    return compare.difference(value, reference, exercise.tolerance, exercise.digits_asked) or Off("value")
+
+
+def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
+    mistake = exercise.mistake(values, calls)
+    worst = min((off.kind for off in offs if off), key=ORDER.index)
+    at = next(i for i, off in enumerate(offs) if off and off.kind == worst)
+    lines = [_what_happened(exercise, calls[at], outcomes[at], values[at], offs[at])]
+    reason = worst
+    if mistake:
+        lines.append(mistake.sentence)
+        reason = "mistake"
+    elif worst == "value":
+        shown = [off for one, off in zip(calls, offs, strict=True) if exercise.shows(one)]
+        if shown and not any(shown):
+            lines = ["It is right on the visible examples, but not on other inputs."]
+            reason = "examples only"
+        elif any(outcome.changed for outcome in outcomes[: len(calls)]):
+            lines.append("It also changed its input. Work on a copy: others still need the original.")
+            reason = "changed"
+        elif exercise.kind == "number":
+            lines = [f"{lines[0]} {_asked_for(exercise)}".strip()]
+    message = "\n".join(filter(None, lines))
+    return verdict.wrong(exercise.points, message, mistake.name if mistake else None, reason=reason)
+
+
+def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: Off) -> str:
+    shown = exercise.shows(one)
+    if exercise.kind != "function":
+        if off.kind == "value":
+            return f"{exercise.name} = {value_words(value)} is not it."
+        return f"{exercise.name}: {off.sentence.replace('it returned', 'the answer is')}."
+    where = f"{call_words(exercise.name, one)}" if shown else "On an input that is not among the examples, it"
+    if off.kind == "raised":
+        text = f": {outcome.text}" if shown and outcome.text else ""
+        if outcome.raised == "SystemExit":
+            return f"{where} ended the program. Remove the call that does it (exit, quit or sys.exit)."
+        return f"{where} stopped with {outcome.raised}{text}."
+    if off.kind == "nothing":
+        hint = "It printed something: return it instead." if outcome.printed else "Did you print instead of return?"
+        return f"{where} returned nothing (None). {hint}"
+    if off.kind == "value":
+        return f"{where} gave {value_words(value)}." if shown else f"{where} gave a wrong value."
+    return f"{where}: {off.sentence}." if shown else f"On an input that is not among the examples {off.sentence}."
+
+
+def _asked_for(exercise: Exercise) -> str:
+    places = f", to {exercise.digits} decimals" if exercise.digits else ""
+    return f"Asked for: {exercise.unit}{places}." if exercise.unit else ""
+
+
+def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
+    points = exercise.points
+    for i, one in enumerate(calls):
+        if outcomes[i].changed:
+            where = call_words(exercise.name, one) if exercise.shows(one) else exercise.name
+            message = f"The values are right, but {where} changed its input. Work on a copy: others need the original."
+            return verdict.wrong(points, message, reason="changed")
+    for i, one in enumerate(calls):
+        again = next(j for j, other in enumerate(calls) if other is one)
+        if again < i and not exercise.accepts and not compare.same(values[i], values[again], exercise.tolerance):
+            return verdict.wrong(points, "The same input gave different answers on different calls.", reason="state")
+    missing = [
+        (one, outcome)
+        for one, outcome in zip(exercise.refusals, outcomes[len(calls) :], strict=True)
+        if outcome.raised != "ValueError"
+    ]
+    if not missing:
+        return verdict.right(points)
+    one, outcome = missing[0]
+    did = f"it stopped with {outcome.raised}" if outcome.raised else "it gave an answer"
+    more = f" ({len(missing)} of {len(exercise.refusals)} kinds of bad input get through.)" if len(missing) > 1 else ""
+    message = f"The values are right. Still missing: ValueError for bad input. Where {one.why}, {did}.{more}"
+    return replace(verdict.partly(points, message), reason="refusals")

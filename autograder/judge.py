@@ -1,0 +1,123 @@
+"""Judge: hold each recorded answer against the reference, and let the check cell say the verdict and nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.utils import compute_checksum, is_grade, is_solution
+
+from autograder import verdict, wire
+from autograder.ask import KEY, Grading, Question, check_name
+from autograder.assess import assess
+from autograder.course import CourseSettings
+from autograder.stubs import is_stub
+from autograder.verdict import Verdict
+
+ANSWERS = "autograder_answers"
+OUR_FAULT = "The grader could not judge this answer. This is not your fault; your teacher has been told."
+TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+class Judge(CourseSettings, NbGraderPreprocessor):
+    """Writes the verdict into the check cell; its last output is the number of points, which nbgrader reads."""
+
+    def preprocess(self, nb, resources):
+        grading: Grading = resources[KEY]
+        stubs = self._stubs(grading)
+        answers = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in nb.cells if is_solution(cell)}
+        resources[ANSWERS] = {}
+        for cell in nb.cells:
+            name = check_name(cell)
+            if name in grading.questions:
+                question = grading.questions[name]
+                answer = answers.get(f"{name}-answer")
+                said = self._say(question, answer, stubs.get(f"{name}-answer"), grading)
+                grading.verdicts[name] = said
+                resources[ANSWERS][name] = bundles(question.outputs or [])
+                cell.source = question.own_source
+                cell.outputs = verdict_outputs(name, said)
+            elif is_grade(cell) and is_solution(cell):
+                grading.verdicts[name_of(cell)] = self._written(cell, grading)
+            elif is_grade(cell) and cell.cell_type == "code":
+                said = verdict.ungraded(float(cell.metadata.nbgrader.points), "No exercise of this name is known.")
+                grading.verdicts[name_of(cell)] = said
+                cell.outputs = verdict_outputs(name_of(cell), said)
+        return nb, resources
+
+    def _stubs(self, grading: Grading) -> dict[str, str]:
+        released = self.course.released(grading.assignment, grading.notebook)
+        return {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in released.cells}
+
+    def _say(self, question: Question, answer, stub: str | None, grading: Grading) -> Verdict:
+        try:
+            return say(question, answer, stub, grading)
+        except Exception:  # a fault of the reference or of ours must cost no student anything
+            self.log.exception("judging %s of %s", question.exercise.name, grading.student)
+            return verdict.ungraded(question.exercise.points, OUR_FAULT)
+
+    def _written(self, cell, grading: Grading) -> Verdict:
+        points = float(cell.metadata.nbgrader.points)
+        if grading.refusal:
+            return verdict.ungraded(points, grading.refusal)
+        if compute_checksum(cell) == cell.metadata.nbgrader.get("checksum"):
+            return verdict.not_started(points)
+        return verdict.waits(points)
+
+
+def name_of(cell) -> str:
+    return cell.metadata.nbgrader.grade_id.removesuffix("-check").removesuffix("-answer")
+
+
+def say(question: Question, answer, stub: str | None, grading: Grading) -> Verdict:
+    """The verdict on one question; `answer` is its answer cell, `stub` what that cell said when released."""
+    points = question.exercise.points
+    if grading.refusal:
+        return verdict.ungraded(points, grading.refusal)
+    if answer is not None and stub is not None and is_stub(answer.source, stub):
+        return verdict.not_started(points)
+    if question.lost:
+        return verdict.wrong(points, question.lost, reason="stopped")
+    found = bundles(question.outputs or [])
+    if len(found) > 1:
+        return verdict.wrong(points, "The check showed more than one answer; one is wanted.", reason="bundle")
+    if not found:
+        return verdict.ungraded(
+            points, "No answer reached the grader from this cell. Restart, run all cells, and look."
+        )
+    try:
+        exercise = question.exercise
+        bundle = wire.read_bundle(found[0], exercise.name, len(question.calls) + len(exercise.refusals))
+    except wire.WireError as error:
+        return verdict.ungraded(points, f"Your answers could not be read: {error}. Restart and run all cells.")
+    if bundle.missing and answer is None:
+        return verdict.not_started(points, "The answer cell is missing. Put it back from the notebook as handed out.")
+    said = assess(exercise, question.calls, bundle, stopped_with(answer))
+    return replace(said, message=readable(said.message))
+
+
+def bundles(outputs: list) -> list:
+    """Everything published in our form, whoever published it."""
+    data = [output.get("data", {}) for output in outputs if output.output_type in ("display_data", "execute_result")]
+    return [one[wire.MIME] for one in data if wire.MIME in one]
+
+
+def stopped_with(answer) -> str:
+    """How the answer cell ended, if it ended in an error."""
+    errors = [out for out in (answer.outputs if answer is not None and "outputs" in answer else []) if "ename" in out]
+    return readable(f"{errors[-1].ename}: {errors[-1].evalue}"[:300]) if errors else ""
+
+
+def readable(text: str) -> str:
+    """Text without terminal codes and other characters that steer instead of being read."""
+    text = TERMINAL_CODES.sub("", text)
+    return "".join(ch for ch in text if ch == "\n" or ch.isprintable())
+
+
+def verdict_outputs(name: str, said: Verdict) -> list:
+    """What a check cell shows after grading; nbgrader reads the points from the last one."""
+    shown = new_output("display_data", {"text/html": said.html(name), "text/plain": said.text(name)})
+    points = new_output("execute_result", {"text/plain": repr(float(said.points or 0.0))}, execution_count=None)
+    return [shown, points]

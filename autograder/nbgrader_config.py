@@ -1,0 +1,72 @@
+"""The way of a submission, as nbgrader reads it. A course's nbgrader_config.py calls `configure`."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from nbgrader import preprocessors as stock
+
+from autograder import answer, ask, intake, judge, settle, stubs
+
+RELEASE = [
+    stock.IncludeHeaderFooter,
+    stock.InstantiateTests,
+    stock.LockCells,
+    stubs.Stubs,
+    stock.ClearOutput,
+    stock.CheckCellMetadata,
+    stock.ComputeChecksums,
+    stock.SaveCells,
+    stock.ClearHiddenTests,
+    stock.ClearMarkScheme,
+    stock.ComputeChecksums,
+    stock.CheckCellMetadata,
+]
+
+SANITIZE = [
+    stock.ClearOutput,
+    stock.DeduplicateIds,
+    stock.OverwriteKernelspec,
+    stock.OverwriteCells,
+    stock.CheckCellMetadata,
+]
+
+GRADE = [
+    ask.Ask,
+    answer.Answer,
+    stock.IgnorePattern,
+    stock.LimitOutput,
+    judge.Judge,
+    stock.SaveAutoGrades,
+    stock.AssignLatePenalties,
+    settle.Settle,
+    stock.CheckCellMetadata,
+]
+
+
+def configure(c, root: Path, reference: str, kit: str) -> None:
+    """Put the autograder's steps into nbgrader configuration `c` of the course in folder `root`.
+
+    reference: the package that holds the exercises; kit: the folder beside the notebook that students import from.
+    """
+    c.CourseSettings.root = str(Path(root).resolve())
+    c.CourseSettings.reference = reference
+    c.CourseSettings.kit = kit
+    c.CourseDirectory.root = str(Path(root).resolve())
+    c.CourseDirectory.ignore = [
+        ".ipynb_checkpoints",
+        "*.pyc",
+        "__pycache__",
+        ".pytest_cache",
+        settle.ANSWERS_FILE,
+        f"*{intake.RENAMED}",
+    ]
+    c.GenerateAssignment.preprocessors = list(RELEASE)
+    c.Autograde.exporter_class = intake.IntakeExporter
+    c.Autograde.pre_convert_hook = intake.Rename(root, reference, kit)
+    c.Autograde.sanitize_preprocessors = list(SANITIZE)
+    c.Autograde.autograde_preprocessors = list(GRADE)
+    # Second locks, should a step of ours ever be missing: cells come back, and no tag of a student's skips one.
+    c.OverwriteCells.add_missing_cells = True
+    c.Execute.skip_cells_with_tag = secrets.token_hex(16)

@@ -1,0 +1,116 @@
+"""The class on one page: what is right, which mistakes were made by how many, what could not be graded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from autograder import book, verdict
+from autograder.course import Course
+
+REASONS = {
+    "nothing": "returned nothing (printed instead?)",
+    "raised": "stopped with an error",
+    "type": "returned another type than asked for",
+    "shape": "returned another shape than asked for",
+    "not finite": "returned NaN or infinity",
+    "examples only": "right on the visible examples only",
+    "changed": "changed its input",
+    "state": "different answers for the same input",
+    "value": "a wrong value that no known mistake explains",
+    "refusals": "bad input gets through",
+    "missing": "the name is not there when its check runs",
+    "stopped": "stopped: out of time, or the program ended",
+    "bundle": "more than one answer",
+}
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One way of going wrong, and the students it happened to."""
+
+    words: str
+    students: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exercise: how many students are in each state, and the slips, commonest first."""
+
+    name: str
+    counts: dict[str, int]
+    slips: tuple[Slip, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One assignment of the report."""
+
+    assignment: str
+    verdicts: list[dict]
+    not_submitted: list[str]
+    rows: list[Row]
+    ungraded: list[tuple[str, str, str]]  # student, exercise or "everything", reason
+
+    @property
+    def unsealed(self) -> bool:
+        return any(not one["sealed"] for one in self.verdicts)
+
+
+def part(course: Course, db_url: str, assignment: str) -> Part | None:
+    """The figures of one assignment, or None where nothing was handed in."""
+    found = {s: book.read_verdict(course.root, s, assignment) for s in book.submitted(course.root, assignment)}
+    verdicts = [found[student] for student in found if found[student]]
+    if not verdicts:
+        return None
+    missing = [student for student in book.roster(db_url) if student not in found]
+    exercises = course.exercises(assignment)
+    names = list(dict.fromkeys([*exercises, *(name for one in verdicts for name in one["exercises"])]))
+    rows = [_row(name, exercises.get(name), verdicts) for name in names]
+    waiting = [(student, "everything", "Not graded yet.") for student, said in found.items() if not said]
+    return Part(assignment, verdicts, missing, rows, waiting + [one for said in verdicts for one in _ungraded(said)])
+
+
+def _row(name: str, exercise, verdicts: list[dict]) -> Row:
+    sentences = {m.name: m.sentence for m in exercise.mistakes} if exercise else {}
+    counts, who = Counter(), {}
+    for one in verdicts:
+        said = one["exercises"].get(name)
+        if not said:
+            continue
+        counts[said["state"]] += 1
+        if said["state"] in (verdict.WRONG, verdict.PARTLY):
+            label = said["mistake"]
+            words = (
+                f"{label.replace('_', ' ')}: {sentences.get(label, '')}" if label else REASONS.get(said["reason"], "")
+            )
+            who.setdefault(words, []).append(one["student"])
+    slips = sorted(
+        (Slip(words, tuple(students)) for words, students in who.items()), key=lambda slip: -len(slip.students)
+    )
+    return Row(name, {state: counts[state] for state in verdict.STATES}, tuple(slips))
+
+
+def _ungraded(said: dict) -> list[tuple[str, str, str]]:
+    bad = [(name, row["message"]) for name, row in said["exercises"].items() if row["state"] == verdict.UNGRADED]
+    if bad and len(bad) == len(said["exercises"]):
+        return [(said["student"], "everything", bad[0][1])]
+    return [(said["student"], name, message) for name, message in bad]
+
+
+def write(course: Course, db_url: str) -> Path:
+    """Write report/index.html in the course folder and return its path."""
+    folder = course.root / "source"
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    parts = [one for one in (part(course, db_url, name) for name in names) if one]
+    environment = Environment(loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined)
+    page = environment.get_template("report.html").render(
+        parts=parts, states=verdict.STATES, signs=verdict.SIGNS, number=verdict.number
+    )
+    target = course.root / "report" / "index.html"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8", errors="replace")
+    return target

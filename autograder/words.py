@@ -1,0 +1,36 @@
+"""Calls and values as a student would write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.compare import NotData, Raised
+from autograder.exercise import Call
+
+MOST = 120
+
+
+def call_words(name: str, one: Call) -> str:
+    """`name(2.0, [100, 300], accum=8)`, shortened where it is long."""
+    listed = [value_words(value) for value in one.args] + [f"{k}={value_words(v)}" for k, v in one.kwargs.items()]
+    return f"{name}({', '.join(listed)})"
+
+
+def value_words(value: Any) -> str:
+    """A value without numpy's own wrapping, at most 120 characters."""
+    if isinstance(value, NotData | Raised):
+        return f"an object of type {value.type_name}"
+    text = " ".join(repr(_plain(value)).split())
+    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,7 @@
+"""The student kit: checks with hints, panels with sliders, and small helpers. It holds no solution."""
+
+from partrain import panels
+from partrain.check import check
+from partrain.need import need_counts
+
+__all__ = ["check", "need_counts", "panels"]

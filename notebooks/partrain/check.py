@@ -1,0 +1,153 @@
+"""check(name, answer): visible examples, known wrong values and hints. The hidden cases stay with the teacher."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from partrain.alike import alike, off
+from partrain.plain import pack, unpack
+
+EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
+
+NOT_GRADED_HERE = (
+    "No points were given: the grading steps of this course are not active. The nbgrader_config.py in use must call "
+    "autograder.nbgrader_config.configure, as the one that `autograder init` writes does."
+)
+
+
+class Unfinished(Exception):
+    """Shown as its few lines of text, without a traceback."""
+
+    def _render_traceback_(self):
+        return str(self).splitlines()
+
+
+def check(name, answer):
+    """Try `answer` (a function, a number or a letter) on the visible examples of exercise `name`.
+
+    Prints one line where all is right; otherwise raises `Unfinished`, which says what to look at next.
+    """
+    if os.environ.get("NBGRADER_EXECUTION") == "autograde":
+        raise Unfinished(NOT_GRADED_HERE)
+    if name not in EXAMPLES:
+        raise Unfinished(f"There is no exercise called {name!r} in this part.")
+    exercise = EXAMPLES[name]
+    checks = {"function": _check_function, "number": _check_number, "choice": _check_choice}
+    print(f"{name}: {checks[exercise['kind']](name, answer, exercise)}")
+
+
+# ---- functions ----------------------------------------------------------------------------------------------------
+
+
+def _check_function(name, answer, exercise):
+    if answer is ...:
+        raise Unfinished(f"{name}: not started yet. Write the function in the cell above.")
+    if not callable(answer):
+        raise Unfinished(
+            f"{name} is no longer a function. Run the cell above again; did you give its name to a number?"
+        )
+    answers = [_ask(name, answer, one) for one in exercise["examples"]]
+    hint = next((m["sentence"] for m in exercise["mistakes"] if _alike(answers, m["answers"], exercise)), "")
+    for one, got in zip(exercise["examples"], answers):
+        wrong = off(got, unpack(one["answer"]), exercise["tolerance"])
+        if wrong is not None:
+            raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} gave {_short(got)}.", wrong, hint])))
+    for one in exercise["refusals"]:
+        _check_refusal(name, answer, one)
+    also = ", and it refuses bad input" if exercise["refusals"] else ""
+    count = len(answers)
+    return f"right on the visible example{'s' if count > 1 else ''}{also}."
+
+
+def _ask(name, function, one):
+    inputs = _inputs(one)
+    try:
+        got = function(*inputs[0], **inputs[1])
+    except NotImplementedError:
+        raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
+    except Exception as error:
+        raise Unfinished(f"{_words(name, one)} stopped with {type(error).__name__}: {error}") from None
+    if pack(list(inputs[0])) != one["args"] or pack(inputs[1]) != pack(_inputs(one)[1]):
+        raise Unfinished(f"{_words(name, one)} changed its input. Work on a copy: others still need the original.")
+    return got
+
+
+def _check_refusal(name, function, one):
+    inputs = _inputs(one)
+    try:
+        got = function(*inputs[0], **inputs[1])
+    except ValueError:
+        return
+    except Exception as error:
+        what = f"stopped with {type(error).__name__}"
+    else:
+        what = f"gave {_short(got)}"
+    raise Unfinished(
+        f"The values are right. {_words(name, one)} {what}; it should raise ValueError, because {one['why']}.\n"
+        "Refusing bad input earns the last quarter of the points."
+    )
+
+
+def _inputs(one):
+    return unpack(one["args"]), {key: unpack(value) for key, value in one["kwargs"].items()}
+
+
+def _alike(answers, wrong, exercise):
+    return all(alike(got, unpack(raw), exercise["tolerance"]) for got, raw in zip(answers, wrong))
+
+
+def _words(name, one):
+    args, kwargs = _inputs(one)
+    listed = [_short(value) for value in args] + [f"{key}={_short(value)}" for key, value in kwargs.items()]
+    return f"`{name}({', '.join(listed)})`"
+
+
+def _short(value, most=120):
+    """A value as a reader would write it; numpy's own wrapping is left out and long ones are cut."""
+    try:
+        packed = unpack(pack(value))
+        text = repr(packed.tolist() if hasattr(packed, "tolist") else packed).replace("array(", "").replace(")", ")")
+    except ValueError:
+        text = f"an object of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# ---- typed numbers and choices ------------------------------------------------------------------------------------
+
+
+def _check_number(name, answer, exercise):
+    if answer is ... or answer is None:
+        raise Unfinished(f"{name}: not answered yet. Put a number in the place of the three dots.")
+    value = pack(answer)
+    if isinstance(value, dict) and "array" in value and value["array"]["shape"] == []:
+        value = unpack(value).item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Unfinished(f"{name} must be one number, not {_short(answer)}.")
+    digits = exercise["digits"]
+    if _digest(exercise, f"{round(float(value), digits) + 0.0:.{digits}f}") == exercise["digest"]:
+        return "right."
+    for mistake in exercise["mistakes"]:
+        if round(float(value), digits) == round(mistake["answer"], digits):
+            raise Unfinished(f"{name} = {_short(value)} is not it.\n{mistake['sentence']}")
+    places = f", to {digits} decimal{'s' if digits > 1 else ''}" if digits else ""
+    raise Unfinished(f"{name} = {_short(value)} is not it yet. Asked for: {exercise['unit'] or 'a number'}{places}.")
+
+
+def _check_choice(name, answer, exercise):
+    if answer is ... or answer is None:
+        raise Unfinished(
+            f'{name}: not answered yet. Put a letter in quotes in the place of the three dots, such as "a".'
+        )
+    letter = answer.strip().lower() if isinstance(answer, str) else answer
+    if letter not in exercise["letters"]:
+        raise Unfinished(f"{name} must be one of the letters {', '.join(exercise['letters'])}, not {_short(answer)}.")
+    if _digest(exercise, letter) == exercise["digest"]:
+        return "right."
+    hint = next((m["sentence"] for m in exercise["mistakes"] if m["answer"] == letter), "")
+    raise Unfinished(f"{name} = {letter!r} is not it.\n{hint}".rstrip())
+
+
+def _digest(exercise, text):
+    return hashlib.sha256(f"{exercise['salt']}:{text}".encode()).hexdigest()

@@ -1,0 +1,76 @@
+"""Runs the graded calls inside the kernel and publishes the answers. It knows inputs, never expected values."""
+
+import contextlib
+import io
+import json
+
+from IPython import get_ipython
+from IPython.display import publish_display_data
+
+from partrain.plain import pack, unpack
+
+MIME = "application/vnd.partrain.answers+json"
+MAX_TEXT = 300
+
+# Drivers that make plain data of several calls (train, save, load, go on): name -> driver(functions, *args, **kwargs).
+SCENARIOS = {}
+
+
+class _Printed(io.TextIOBase):
+    """Takes what a function prints, keeps none of it, and remembers that there was something."""
+
+    seen = False
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self.seen = self.seen or bool(text.strip())
+        return len(text)
+
+
+def record(exercise, names, calls, scenario="", kind="function"):
+    """Call the student's function with each of `calls` (JSON text) and publish one bundle of plain answers.
+
+    names: what the student defined, one name or, for a scenario, several. For a number or choice the value itself is
+    the answer. A name that is not there makes a bundle that says so.
+    """
+    space = get_ipython().user_ns
+    if any(name not in space for name in names):
+        return _publish({"exercise": exercise, "missing": True})
+    found = [space[name] for name in names]
+    if kind != "function":
+        return _publish({"exercise": exercise, "outcomes": [_outcome(lambda: found[0])]})
+    driver = SCENARIOS.get(scenario)
+    outcomes = []
+    for one in json.loads(calls):
+        inputs = unpack(one["args"]), {key: unpack(value) for key, value in one["kwargs"].items()}
+        if driver:
+            outcome = _outcome(lambda inputs=inputs: driver(found, *inputs[0], **inputs[1]))
+        else:
+            outcome = _outcome(lambda inputs=inputs: found[0](*inputs[0], **inputs[1]))
+        after = {"args": pack(inputs[0]), "kwargs": {key: pack(value) for key, value in inputs[1].items()}}
+        outcome["changed"] = after != one
+        outcomes.append(outcome)
+    return _publish({"exercise": exercise, "outcomes": outcomes})
+
+
+def _outcome(ask):
+    printed = _Printed()
+    try:
+        with contextlib.redirect_stdout(printed):
+            answer = {"value": pack(ask())}
+    except (Exception, SystemExit) as error:
+        answer = {"raised": type(error).__name__, "text": _text(error)}
+    return {**answer, "changed": False, "printed": printed.seen}
+
+
+def _text(error):
+    try:
+        return str(error)[:MAX_TEXT]
+    except Exception:
+        return ""
+
+
+def _publish(bundle):
+    publish_display_data({MIME: bundle, "text/plain": "answers recorded"})

@@ -1,0 +1,149 @@
+"""Figures: the numbers are plain arithmetic, the SVG is well formed, and no text lies on another."""
+
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from partrain import style
+from partrain.figures import svg
+from partrain.figures.batch_grid import batch_grid
+from partrain.figures.token_weighting import token_weighting
+
+GRIDS = list(itertools.product([1, 2, 7, 8, 9, 21, 64], [1, 4, 16], [1, 2, 5, 8, 19, 32], [8, 4096, 16384]))
+COUNTS = [counts for size in (1, 2, 3, 4) for counts in itertools.product([0, 10, 400], repeat=size) if any(counts)]
+BATCHES = [
+    (list(counts), list(losses)) for counts in COUNTS for losses in itertools.product([0.0, 4.0], repeat=len(counts))
+]
+
+
+def texts(picture):
+    return [
+        "".join(node.itertext()) for node in ElementTree.fromstring(picture.svg).iter() if node.tag.endswith("text")
+    ]
+
+
+def boxes(picture):
+    """(words, left, top, right, bottom) of every text, by estimate."""
+    for node in ElementTree.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}text"):
+        x, y, size = (float(node.get(name)) for name in ("x", "y", "font-size"))
+        width = svg.text_width(node.text, size, node.get("font-weight") == "bold")
+        left = x - width * {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor", "start")]
+        assert size >= style.SMALL
+        yield node.text, left, y - 0.75 * size, left + width, y + 0.2 * size
+
+
+def is_sound(picture):
+    root = ElementTree.fromstring(picture.svg)
+    assert root.get("role") == "img" and root.get("aria-label") == picture.sentence
+    assert not any("id" in node.attrib for node in root.iter())
+    assert not re.search(r"\bnan\b|\binf\b|-0\b(?!\.)|np\.", picture.svg)
+    placed = list(boxes(picture))
+    for words, left, top, right, bottom in placed:
+        assert left >= 4 and top >= 4 and right <= style.WIDTH - 4 and bottom <= picture.height - 4, words
+    for one, two in itertools.combinations(placed, 2):
+        apart = one[3] <= two[1] or two[3] <= one[1] or one[4] <= two[2] or two[4] <= one[2]
+        assert apart, (one, two)
+
+
+@pytest.mark.parametrize("numbers", GRIDS[::5])
+def test_batch_grid_is_sound(numbers):
+    is_sound(batch_grid(*numbers))
+    assert batch_grid(*numbers) == batch_grid(*numbers)
+
+
+@pytest.mark.parametrize(("gpus", "micro_batch", "accumulation", "sequence_length"), GRIDS[::7])
+def test_batch_grid_numbers(gpus, micro_batch, accumulation, sequence_length):
+    picture = batch_grid(gpus, micro_batch, accumulation, sequence_length)
+    sequences = gpus * micro_batch * accumulation
+    results = [words for words in texts(picture) if words.startswith("= ")]
+    assert results == [f"= {sequences:,}", f"= {sequences * sequence_length:,}", "= 1"]
+    assert picture.svg.count("one all-reduce</text>") == 1
+
+
+def test_batch_grid_sentence():
+    assert batch_grid(8, 4, 8, 4096).sentence == (
+        "8 GPUs × 8 micro-batches of 4 sequences make 256 sequences, 1,048,576 tokens, and one all-reduce per update."
+    )
+    assert batch_grid(1, 1, 1, 8).sentence == (
+        "1 GPU × 1 micro-batch of 1 sequence makes 1 sequence, 8 tokens, and one all-reduce per update."
+    )
+
+
+def test_batch_grid_labels_every_cell_with_room():
+    assert texts(batch_grid(2, 4, 3, 8)).count("4 sequences") == 6
+    assert texts(batch_grid(8, 4, 8, 8)).count("4") == 64 + 1  # and micro-batch 4
+    assert len(batch_grid(64, 16, 32, 8).svg) < 12_000  # drawn in few elements, so that a slider stays quick
+
+
+@pytest.mark.parametrize("batch", BATCHES[::3])
+def test_token_weighting_is_sound(batch):
+    is_sound(token_weighting(*batch))
+    assert token_weighting(*batch) == token_weighting(*batch)
+
+
+@pytest.mark.parametrize("given", [0.0, 1.25, 1.3, 4.0, 500, -3.0, 999_999.0, 1e300])
+def test_a_given_number_is_drawn_wherever_it_lies(given):
+    picture = token_weighting([100, 300], [2.0, 1.0], given)
+    is_sound(picture)
+    assert f"= {given:.2e}" in texts(picture) if given > 1e6 else f"= {given:.2f}" in texts(picture)
+
+
+@pytest.mark.parametrize(("counts", "losses"), BATCHES[::5])
+def test_token_weighting_numbers(counts, losses):
+    per_token = sum(n * loss for n, loss in zip(counts, losses, strict=True)) / sum(counts)
+    of_means = sum(losses) / len(losses)
+    words = texts(token_weighting(counts, losses))
+    assert f"per token {per_token:.2f}" in words and f"mean of means {of_means:.2f}" in words
+    assert [word for word in words if word.startswith("= ")] == [f"= {of_means:.2f}", f"= {per_token:.2f}"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "losses", "said"),
+    [
+        ([100, 300], [2.0, 1.0], "1.25. The mean of the two means is 1.50, which is 0.25 too high."),
+        ([300, 100, 100], [2.0, 1.0, 1.0], "1.60. The mean of the three means is 1.33, which is 0.27 too low."),
+        ([200, 200], [2.0, 1.0], "1.50. The mean of the two means is 1.50 too: here both agree."),
+        ([1000, 1001], [1.0, 1.01], "1.01. The mean of the two means is 1.00, which is 0.01 too low."),
+        ([1000, 1001], [2.0, 1.0], "1.50. The mean of the two means is 1.50, which is less than 0.01 too high."),
+        ([0, 300], [float("nan"), 1.0], "1.00. The mean of the one mean is 1.00 too: here both agree."),
+        ([0, 300], [2.0, 1.0], "1.00. The mean of the two means is 1.50, which is 0.50 too high."),
+    ],
+)
+def test_token_weighting_sentence(counts, losses, said):
+    assert token_weighting(counts, losses).sentence == f"Per token the loss is {said}"
+
+
+@pytest.mark.parametrize(
+    ("counts", "losses"),
+    [([0, 0], [1.0, 2.0]), ([], []), ([1] * 5, [1.0] * 5), ([1, 2], [1.0]), ([-1, 2], [1, 1]), ([1], [float("nan")])],
+)
+def test_token_weighting_refuses_with_a_sentence(counts, losses):
+    with pytest.raises(ValueError, match=r"\.$"):
+        token_weighting(counts, losses)
+
+
+def test_spread_keeps_its_distance_and_its_room():
+    for wanted in itertools.combinations_with_replacement([0, 3, 50, 97, 100], 4):
+        places = svg.spread(wanted, 20, 10, 90)
+        assert all(b - a >= 20 - 1e-9 for a, b in itertools.pairwise(places))
+        assert places[0] >= 10 - 1e-9 and places[-1] <= 90 + 1e-9
+    assert svg.spread([50, 50], 20, 0, 100) == [40, 60]
+
+
+def test_numbers_carry_their_units():
+    assert style.count(1_048_576, "token") == "1,048,576 tokens"
+    assert style.count(1, "micro-batch") == "1 micro-batch"
+    assert style.count(2, "micro-batch") == "2 micro-batches"
+    assert style.number(1234.5) == "1,234.50" and style.number(1e300) == "1.00e+300"
+
+
+def luminance(colour):
+    channels = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("colour", [style.INK, style.QUIET, style.BLUE, style.VERMILION, style.GREEN, style.PURPLE])
+def test_text_colours_have_contrast(colour):
+    assert (luminance(style.PAPER) + 0.05) / (luminance(colour) + 0.05) >= 4.5
