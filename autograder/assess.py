@@ -66,7 +66,10 @@ def _off(exercise: Exercise, one: Call, value) -> Off | None:
 def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
     mistake = exercise.mistake(values, calls)
     worst = min((off.kind for off in offs if off), key=ORDER.index)
-    at = next(i for i, off in enumerate(offs) if off and off.kind == worst)
+    told = [i for i, off in enumerate(offs) if off and off.kind == worst]
+    if mistake:  # its sentence explains more than the form does: show it on an example, with a value if there is one
+        told = [i for i, off in enumerate(offs) if off and off.kind == "value" and exercise.shows(calls[i])] or told
+    at = told[0]
     lines = [_what_happened(exercise, calls[at], outcomes[at], values[at], offs[at])]
     reason = worst
     if mistake:

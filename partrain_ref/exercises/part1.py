@@ -305,6 +305,7 @@ per_token_loss = Exercise(
     mistakes=(
         Mistake("mean_of_means", lambda m, n: sum(m) / len(m), MEAN_OF_MEANS),
         Mistake("mean_of_means", lambda m, n: sum(_present(m, n)) / len(_present(m, n)), MEAN_OF_MEANS),
+        Mistake("mean_of_means", lambda m, n: float(np.nanmean(m)), MEAN_OF_MEANS),
         Mistake("sum", _weighted, "That is the sum of all token losses. Divide it once, by the number of tokens."),
         Mistake("sum", _tokens_sum, "That is the sum of all token losses. Divide it once, by the number of tokens."),
         Mistake(
@@ -373,7 +374,7 @@ token_weighted_grad = Exercise(
     "token_weighted_grad",
     reference=batch.token_weighted_grad,
     points=4,
-    examples=(call(_G, _N),),
+    examples=(call(_G, _N), call([[_G[0][0], _G[0][1]], [np.array([NAN, NAN]), _G[1][1]]], [[1, 3], [0, 4]])),
     draw=_draw_token_weighted_grad,
     refusals=(
         refuse("a device has fewer counts than gradients", _G, [[10, 30], [20]]),

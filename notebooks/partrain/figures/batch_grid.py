@@ -8,7 +8,7 @@ LEFT, TOP = 100, 66  # pixels: where the grid begins
 GRID_WIDTH, GRID_HEIGHT = 496, 300  # pixels: the largest grid
 CELL_WIDTH, CELL_HEIGHT = 100, 44  # pixels: the largest cell, so that a small run looks small
 BAR = 18  # pixels: width of the all-reduce
-TABLE = (24, 196, 736)  # pixels: columns of the totals: name, formula, result
+TABLE = (24, 290, 298, 736)  # pixels: the totals: left of the name, right of the result, left and right of the formula
 
 
 def batch_grid(gpus, micro_batch, accumulation, sequence_length):
@@ -99,18 +99,18 @@ def _totals(gpus, micro_batch, accumulation, sequence_length):
         [style.count(gpus, "GPU"), style.count(accumulation, "micro-batch"), style.count(micro_batch, "sequence")]
     )
     table = (
-        ("sequences per update", chain, style.number(sequences)),
+        ("sequences per update", f"= {chain}", style.number(sequences)),
         (
             "tokens per update",
-            f"{style.count(sequences, 'sequence')} × {style.count(sequence_length, 'token')}",
+            f"= {style.count(sequences, 'sequence')} × {style.count(sequence_length, 'token')}",
             style.number(sequences * sequence_length),
         ),
         ("all-reduces per update", "after the last micro-batch, however many there are", "1"),
     )
-    name_x, formula_x, result_x = TABLE
-    yield svg.line(name_x, 398, result_x, 398, style.RULE)
+    name_x, result_x, formula_x, end = TABLE
+    yield svg.line(name_x, 398, end, 398, style.RULE)
     for row, (name, formula, result) in enumerate(table):
         y = 422 + 26 * row
         yield svg.text(name_x, y, name)
         yield svg.text(formula_x, y, formula, fill=style.QUIET)
-        yield svg.text(result_x, y, f"= {result}", 15, anchor="right", bold=True)
+        yield svg.text(result_x, y, result, 15, anchor="right", bold=True)

@@ -133,5 +133,5 @@ def _formulas(counts, losses, votes, of_means, per_token):
     for row, (name, formula, value) in enumerate(rows):
         y = 374 + 28 * row
         yield svg.text(24, y, name)
-        yield svg.text(136, y, formula, style.SMALL, style.QUIET)
-        yield svg.text(736, y, f"= {_loss(value)}", 15, anchor="right", bold=True)
+        yield svg.text(224, y, f"= {formula}", style.SMALL, style.QUIET)
+        yield svg.text(216, y, _loss(value), 15, anchor="right", bold=True)

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 from partrain import panels
+from partrain.panels.panel import Panel, whole
 from partrain.figures.svg import Picture
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -161,7 +162,7 @@ def test_what_a_figure_raises_becomes_its_sentence():
             raise ValueError("side is <3>: too long")
         return Picture("<svg></svg>", "A square.", 300)
 
-    panel = panels.Panel(draw, side=panels.whole("Side (m)", 1, 1, 3))
+    panel = Panel(draw, side=whole("Side (m)", 1, 1, 3))
     panel.controls["side"].value = 3
     assert is_calm(panel) == "side is <3>: too long"
     assert panel.picture.height == 300

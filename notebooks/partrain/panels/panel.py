@@ -1,22 +1,15 @@
 """Panels: sliders bound to a pure figure, shown as its picture and, under it, its sentence.
 
-Each factory returns a Panel; make it the last line of a cell. A panel sets the value of an HTML widget and
-nothing else, so that notebooks with panels run without a screen and compare byte for byte.
+A panel sets the value of an HTML widget and nothing else, so that notebooks with panels run without a screen and
+compare byte for byte.
 """
 
-import contextlib
-import io
-import math
 from html import escape
 
 import ipywidgets
 
 from partrain import style
 from partrain.figures import svg
-from partrain.figures.batch_grid import batch_grid as draw_batch_grid
-from partrain.figures.token_weighting import token_weighting as draw_token_weighting
-
-MOST_MICRO_BATCHES = 4
 
 
 def whole(name, value, low, high, step=1, **options):
@@ -90,67 +83,3 @@ class Panel:
             "image/svg+xml": self._default.svg,
             "text/plain": self._default.sentence,
         }
-
-
-def batch_grid():
-    """Part 1: how many sequences and tokens go into one update."""
-    return Panel(
-        draw_batch_grid,
-        gpus=whole("GPUs", 8, 1, 64),
-        micro_batch=whole("Micro-batch (sequences)", 4, 1, 16),
-        accumulation=whole("Accumulation (micro-batches)", 8, 1, 32),
-        sequence_length=one_of("Sequence length (tokens)", 4096, [2**power for power in range(3, 15)]),
-    )
-
-
-def token_weighting(student=None):
-    """Part 1: mean of means against per token; `student` is a per_token_loss(mean_losses, token_counts)."""
-
-    def draw(micro_batches, **values):
-        counts = [values[f"tokens_{index}"] for index in range(micro_batches)]
-        losses = [values[f"loss_{index}"] for index in range(micro_batches)]
-        if student is None or not any(counts):
-            return draw_token_weighting(counts, losses)
-        answer, unfinished = ask_student(student, "per_token_loss", list(losses), list(counts))
-        return draw_token_weighting(counts, losses, answer, unfinished=unfinished)
-
-    def hidden(values):
-        return [
-            f"{quantity}_{index}"
-            for index in range(values["micro_batches"], MOST_MICRO_BATCHES)
-            for quantity in ("tokens", "loss")
-        ]
-
-    sliders = {}
-    for index, (tokens, loss) in enumerate([(100, 2.0), (300, 1.0), (200, 1.5), (400, 0.5)]):
-        sliders[f"tokens_{index}"] = whole(f"Micro-batch {index} (tokens)", tokens, 0, 400, 10, half=True)
-        sliders[f"loss_{index}"] = real(f"Micro-batch {index} (mean loss)", loss, 0, 4, 0.05, half=True)
-    count = whole("Micro-batches (count)", 2, 2, MOST_MICRO_BATCHES)
-    return Panel(draw, hidden, micro_batches=count, **sliders)
-
-
-def ask_student(function, name, *arguments):
-    """Call a student's function quietly: (its number, None), or (None, the sentence that says what is missing)."""
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            answer = function(*arguments)
-    except NotImplementedError:
-        return None, _finish(name, "is not written yet")
-    except Exception as error:
-        reason = " ".join(str(error).split())[:80]
-        return None, _finish(name, f"stopped with {type(error).__name__}" + (f": {reason}" if reason else ""))
-    if answer is None or answer is ...:
-        return None, _finish(name, "returned nothing")
-    try:
-        if isinstance(answer, (bool, str, bytes)) or getattr(answer, "shape", ()) != ():
-            raise TypeError
-        value = float(answer)
-    except OverflowError:
-        value = math.inf
-    except Exception:
-        return None, _finish(name, f"returned a value of type {type(answer).__name__}, not a number")
-    return (value, None) if math.isfinite(value) else (None, _finish(name, f"returned {value}, not a finite number"))
-
-
-def _finish(name, what):
-    return f"Finish the cell above first: {name} {what}."

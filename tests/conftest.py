@@ -1,0 +1,58 @@
+"""What all tests share: the kit on the import path, nbgrader's helpers on PATH, one demo class for the whole run."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "notebooks"))
+os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
+os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def oracles() -> dict:
+    """Numbers made by other software; tests/oracles/README.md says which and how they are used."""
+    return json.loads((REPOSITORY / "tests" / "oracles" / "oracles.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def demo_course(tmp_path_factory):
+    """The demo class, graded end to end: (course, config). Tests that use it must leave it as it is."""
+    from rich.console import Console
+
+    from autograder.course import open_course
+    from autograder.demo import run
+
+    root = tmp_path_factory.mktemp("demo") / "course"
+    run(root, REPOSITORY, Console(quiet=True))
+    return open_course(root)
+
+
+@pytest.fixture
+def small_course(tmp_path):
+    """A course with part 1 released and nobody's hand-in yet: (course, config)."""
+    from nbgrader.apps.api import NbGraderAPI
+
+    from autograder.course import create, open_course
+
+    create(tmp_path / "course", REPOSITORY)
+    course, config = open_course(tmp_path / "course")
+    said = NbGraderAPI(config=config).generate_assignment("part1_split_the_batch")
+    assert said["success"], said
+    return course, config
+
+
+def pytest_collection_modifyitems(items):
+    """Tests that share the demo class run on one worker, so that it is built once."""
+    for item in items:
+        if "demo_course" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("demo"))
