@@ -49,7 +49,7 @@ def value_calls(exercise: Exercise, secret: bytes, assignment: str, student: str
 
 
 class Ask(CourseSettings, NbGraderPreprocessor):
-    """Replaces the source of each check cell by one `record` call; the cell ends in 0.0, so that silence earns nothing."""
+    """Replaces the source of each check cell by one `record` call; it ends in 0.0, so that silence earns nothing."""
 
     def preprocess(self, nb, resources):
         about = resources["nbgrader"]

@@ -12,6 +12,7 @@ from nbclient import NotebookClient
 
 from autograder import course as courses
 from autograder import wire
+from autograder.compare import Raised
 from autograder.exercise import Exercise
 
 EXAMPLES_FILE = "examples.json"
@@ -19,6 +20,13 @@ EXAMPLES_FILE = "examples.json"
 
 def examples(exercise: Exercise) -> dict:
     """What of an exercise is public: examples, known wrong values and hints; typed numbers and letters as digests."""
+    if exercise.by_properties:
+        return {
+            "kind": "function",
+            "by_properties": True,
+            "examples": [_call(one) for one in exercise.examples],
+            "refusals": [{**_call(one), "why": one.why} for one in exercise.refusals[: exercise.shown_refusals]],
+        }
     if exercise.kind == "function":
         return {
             "kind": "function",
@@ -31,10 +39,10 @@ def examples(exercise: Exercise) -> dict:
             "mistakes": [
                 {
                     "sentence": m.sentence,
-                    "answers": [wire.encode(exercise.run(m.twin, one)) for one in exercise.examples],
+                    "answers": [_answer(exercise.run(m.twin, one)) for one in exercise.examples],
                 }
                 for m in exercise.mistakes
-                if not exercise.accepts and _tells(exercise, m)
+                if _tells(exercise, m)
             ],
         }
     salt = hashlib.sha256(f"salt of {exercise.name}".encode()).hexdigest()[:16]
@@ -51,6 +59,11 @@ def examples(exercise: Exercise) -> dict:
     if is_number:
         return {**public, "digits": exercise.digits, "unit": exercise.unit}
     return {**public, "letters": sorted([exercise.reference, *(m.twin for m in exercise.mistakes)])}
+
+
+def _answer(answer) -> object:
+    """A wrong answer as JSON-ready data; an error as {"raised": its type}."""
+    return {"raised": answer.type_name} if isinstance(answer, Raised) else wire.encode(answer)
 
 
 def _call(one) -> dict:
@@ -76,7 +89,7 @@ def examples_text(repository: Path, settings: dict) -> str:
 
 
 def execute(path: Path) -> None:
-    """Run a notebook from top to bottom in its folder and store it as git keeps it: counts in order, no widget state."""
+    """Run a notebook from top to bottom in its folder and store it as git keeps it: no widget state."""
     nb = nbformat.read(path, as_version=4)
     for cell in nb.cells:
         if cell.cell_type == "code":

@@ -68,7 +68,7 @@ def same(answer: Any, twin: Any, tolerance: tuple[float, float], digits: int | N
     """Whether an answer is what a wrong twin gives; unlike `difference`, NaN is the same as NaN and errors compare."""
     if isinstance(answer, NotData | Raised) or isinstance(twin, NotData | Raised) or answer is None or twin is None:
         return answer == twin if type(answer) is type(twin) else False
-    if isinstance(twin, list | tuple) and isinstance(answer, list):
+    if isinstance(twin, list | tuple) and isinstance(answer, list | tuple):
         return len(answer) == len(twin) and all(same(a, t, tolerance) for a, t in zip(answer, twin, strict=True))
     if isinstance(twin, np.ndarray | float) and not np.isfinite(twin).all():
         answer = as_array(answer) if isinstance(answer, list) else answer
@@ -186,7 +186,7 @@ def as_array(rows: list) -> np.ndarray | None:
 def _sequence(answer: Any, reference: list, tolerance: tuple[float, float]) -> Off | None:
     if isinstance(answer, np.ndarray) and answer.ndim:
         answer = list(answer) if answer.ndim > 1 else answer.tolist()
-    if not isinstance(answer, list):
+    if not isinstance(answer, list | tuple):
         return _wrong_type(answer, reference)
     if len(answer) != len(reference):
         return Off("shape", f"it returned {len(answer)} items; {len(reference)} were expected")

@@ -39,13 +39,15 @@ def refuse(why: str, *args, **kwargs) -> Call:
 class Mistake:
     """A wrong twin of the reference: a function of the same signature, or a wrong number or letter.
 
-    Where one mistake is made in several ways, each way is a Mistake of the same name.
+    Where one mistake is made in several ways, each way is a Mistake of the same name. An answer shows the mistake where
+    it equals the twin's; where right and wrong have many forms, `made(call, answer)` tells it from the answer instead.
     """
 
     name: str
     twin: Any
     sentence: str
     unit: bool = False  # a slip of unit (GB for GiB, sequences for tokens), said before other mistakes
+    made: Callable[[Call, Any], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,10 @@ class Exercise:
     kind: "function" (reference is a function), "number" (reference is its value, asked for to `digits` decimals)
     or "choice" (reference is the right letter).
     examples: calls shown to students; draw: hidden calls out of a numpy Generator; refusals: calls that must raise
-    ValueError. tolerance: (relative, absolute). accepts(call, answer, reference) -> bool judges answers with more than
-    one right form. defines: the names a student defines, where that is not just `name`. scenario names a driver in the
-    student kit that makes plain data of several calls of them; drive(reference or twin, call) does the same here.
-    The first `shown_refusals` refusals are shown to students.
+    ValueError. tolerance: (relative, absolute). accepts(call, answer, reference) -> bool takes answers that are right in
+    another way than the reference's. defines: the names a student defines, where that is not just `name`; reference and
+    twins are then tuples of functions. scenario names a driver in the student kit that makes plain data of several calls
+    of them; drive(reference or twin, call) does the same here. The first `shown_refusals` refusals are shown to students.
     """
 
     name: str
@@ -81,6 +83,11 @@ class Exercise:
     @property
     def functions(self) -> tuple[str, ...]:
         return self.defines or (self.name,)
+
+    @property
+    def by_properties(self) -> bool:
+        """Whether students check by a property that the kit tries, because no one answer is the right one."""
+        return bool(self.accepts or self.scenario)
 
     def shows(self, one: Call) -> bool:
         """Whether this very call is one of the visible examples."""
@@ -122,30 +129,39 @@ class Exercise:
         """Names of mistakes that these calls cannot tell from the right answer or from another mistake."""
         calls = tuple(calls)
         right = [self.run(self.reference, one) for one in calls]
-        rows = [(m.name, [self.run(m.twin, one) for one in calls]) for m in self.mistakes]
+        rows = [(m, [self.run(m.twin, one) for one in calls]) for m in self.mistakes]
 
-        found = [name for name, row in rows if self._alike(row, right, calls)]
-        pairs = ((a, row, b, other) for i, (a, row) in enumerate(rows) for b, other in rows[:i] if a != b)
-        return found + [a for a, row, b, other in pairs if self._alike(row, other, calls)]
+        found = [m.name for m, row in rows if self._all_right(row, right, calls)]
+        pairs = ((m, row, other, wrong) for i, (m, row) in enumerate(rows) for other, wrong in rows[:i])
+        return found + [
+            m.name for m, row, other, wrong in pairs if m.name != other.name and self._shows(other, row, wrong, calls)
+        ]
 
     def mistake(self, answers: list, calls: Iterable[Call]) -> Mistake | None:
-        """The mistake whose twin gives these answers on every call, and not what the reference gives on all."""
+        """The first mistake that these answers show on every call, unless they are right on all; unit slips first."""
         calls = tuple(calls)
-        if self._alike(answers, [self.run(self.reference, one) for one in calls], calls):
+        if self._all_right(answers, [self.run(self.reference, one) for one in calls], calls):
             return None
         for mistake in sorted(self.mistakes, key=lambda m: not m.unit):
-            if self._alike(answers, [self.run(mistake.twin, one) for one in calls], calls):
+            wrong = [] if mistake.made else [self.run(mistake.twin, one) for one in calls]
+            if self._shows(mistake, answers, wrong, calls):
                 return mistake
         return None
 
-    def _alike(self, these: list, those: list, calls: tuple[Call, ...]) -> bool:
-        """Whether two rows of answers are the same on every call."""
-        rows = zip(these, those, calls, strict=True)
+    def _all_right(self, answers: list, right: list, calls: tuple[Call, ...]) -> bool:
+        rows = zip(answers, right, calls, strict=True)
         return all(
-            compare.same(a, b, self.tolerance, self.digits_asked)
-            or bool(self.accepts and not isinstance(a, compare.Raised) and self.accepts(one, a, b))
-            for a, b, one in rows
+            compare.same(answer, reference, self.tolerance, self.digits_asked)
+            or (not isinstance(answer, compare.Raised) and self.right(answer, reference, one))
+            for answer, reference, one in rows
         )
+
+    def _shows(self, mistake: Mistake, answers: list, wrong: list, calls: tuple[Call, ...]) -> bool:
+        """Whether answers show a mistake on every call; `wrong` is what its twin gives."""
+        if mistake.made:
+            rows = zip(answers, calls, strict=True)
+            return all(not isinstance(a, compare.Raised) and bool(mistake.made(one, a)) for a, one in rows)
+        return all(compare.same(a, w, self.tolerance, self.digits_asked) for a, w in zip(answers, wrong, strict=True))
 
 
 def draw_key(secret: bytes, assignment: str, student: str, exercise: str) -> bytes:

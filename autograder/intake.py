@@ -15,7 +15,8 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, CourseSettings
-from autograder.mend import Refusal, mend
+from autograder.match import Refusal
+from autograder.mend import mend
 
 MAX_BYTES = 60_000_000
 RENAMED = ".renamed"  # ends the name of the note that says what a notebook was called

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import glob
 import logging
 import os
 import shutil
@@ -28,9 +27,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook
 
-BOOTSTRAP = (Path(__file__).parent / "bootstrap.py").read_text(encoding="utf-8")
-PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-PING_SECONDS = 5
+from autograder.sandbox.surroundings import BOOTSTRAP, clean_environment, font_caches, import_path
+
+PING_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -192,30 +191,3 @@ def open_box(files: list[tuple[Path, str]], limits: Limits):
         yield box
     finally:
         box.close()
-
-
-def import_path() -> list[str]:
-    """Where installed packages lie; never the folder of an editable install."""
-    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-
-
-def clean_environment(home: Path) -> dict[str, str]:
-    """The environment of a box: a short list, nothing that names the teacher's folders."""
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    return {
-        **passed,
-        "PATH": os.defpath.lstrip(":"),
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "MPLCONFIGDIR": str(home / ".config" / "matplotlib"),
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONIOENCODING": "utf-8",
-    }
-
-
-def font_caches() -> list[str]:
-    """matplotlib's list of fonts, made once in the teacher's process: making it anew costs a box many seconds."""
-    import matplotlib
-    from matplotlib import font_manager  # noqa: F401  importing it writes the cache
-
-    return glob.glob(os.path.join(matplotlib.get_cachedir(), "fontlist-*.json"))

@@ -49,7 +49,8 @@ def _alike(answer, wanted, tolerance):
     if _is_array(wanted):
         return _arrays_alike(answer, wanted, tolerance)
     if isinstance(wanted, list):
-        answer = list(answer) if _is_array(answer) and answer.ndim else answer
+        if _is_array(answer) and answer.ndim:
+            answer = answer.tolist() if answer.ndim == 1 else list(answer)
         same_length = isinstance(answer, list) and len(answer) == len(wanted)
         return same_length and all(_alike(a, w, tolerance) for a, w in zip(answer, wanted))
     if isinstance(wanted, dict):

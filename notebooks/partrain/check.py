@@ -7,6 +7,7 @@ from pathlib import Path
 
 from partrain.alike import alike, off
 from partrain.plain import pack, unpack
+from partrain.properties import PROPERTIES
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
 
@@ -23,8 +24,15 @@ class Unfinished(Exception):
         return str(self).splitlines()
 
 
+class _Stopped:
+    """Stands for the answer of a call that ended in an error."""
+
+    def __init__(self, error):
+        self.kind, self.words = type(error).__name__, f"{type(error).__name__}: {error}"
+
+
 def check(name, answer):
-    """Try `answer` (a function, a number or a letter) on the visible examples of exercise `name`.
+    """Try `answer` (a function, several functions, a number or a letter) on the visible examples of exercise `name`.
 
     Prints one line where all is right; otherwise raises `Unfinished`, which says what to look at next.
     """
@@ -41,15 +49,20 @@ def check(name, answer):
 
 
 def _check_function(name, answer, exercise):
-    if answer is ...:
+    functions = answer if isinstance(answer, tuple) else (answer,)
+    if any(function is ... for function in functions):
         raise Unfinished(f"{name}: not started yet. Write the function in the cell above.")
-    if not callable(answer):
+    if not all(callable(function) for function in functions):
         raise Unfinished(
             f"{name} is no longer a function. Run the cell above again; did you give its name to a number?"
         )
+    if exercise.get("by_properties"):
+        return _check_properties(name, functions, exercise)
     answers = [_ask(name, answer, one) for one in exercise["examples"]]
     hint = next((m["sentence"] for m in exercise["mistakes"] if _alike(answers, m["answers"], exercise)), "")
     for one, got in zip(exercise["examples"], answers):
+        if isinstance(got, _Stopped):
+            raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} stopped with {got.words}", hint])))
         wrong = off(got, unpack(one["answer"]), exercise["tolerance"])
         if wrong is not None:
             raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} gave {_short(got)}.", wrong, hint])))
@@ -60,6 +73,24 @@ def _check_function(name, answer, exercise):
     return f"right on the visible example{'s' if count > 1 else ''}{also}."
 
 
+def _check_properties(name, functions, exercise):
+    """For exercises with more than one right answer: the kit tries what every right one has in common."""
+    for one in exercise["examples"]:
+        inputs = _inputs(one)
+        try:
+            wrong = PROPERTIES[name](functions, *inputs[0], **inputs[1])
+        except NotImplementedError:
+            raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
+        except Exception as error:
+            raise Unfinished(f"{name} stopped with {type(error).__name__}: {error}") from None
+        if wrong:
+            raise Unfinished(f"{name}: not right yet.\n{wrong}")
+    for one in exercise["refusals"]:
+        _check_refusal(name, functions[0], one)
+    also = ", and it refuses bad input" if exercise["refusals"] else ""
+    return f"right in all that is tried here{also}."
+
+
 def _ask(name, function, one):
     inputs = _inputs(one)
     try:
@@ -67,7 +98,7 @@ def _ask(name, function, one):
     except NotImplementedError:
         raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
     except Exception as error:
-        raise Unfinished(f"{_words(name, one)} stopped with {type(error).__name__}: {error}") from None
+        return _Stopped(error)
     if pack(list(inputs[0])) != one["args"] or pack(inputs[1]) != pack(_inputs(one)[1]):
         raise Unfinished(f"{_words(name, one)} changed its input. Work on a copy: others still need the original.")
     return got
@@ -94,7 +125,15 @@ def _inputs(one):
 
 
 def _alike(answers, wrong, exercise):
-    return all(alike(got, unpack(raw), exercise["tolerance"]) for got, raw in zip(answers, wrong))
+    return all(_same(got, raw, exercise["tolerance"]) for got, raw in zip(answers, wrong))
+
+
+def _same(got, raw, tolerance):
+    """Whether an answer is what a known mistake gives; raw is {"raised": type} where that ends in an error."""
+    raised = raw["raised"] if isinstance(raw, dict) and "raised" in raw else None
+    if raised or isinstance(got, _Stopped):
+        return isinstance(got, _Stopped) and got.kind == raised
+    return alike(got, unpack(raw), tolerance)
 
 
 def _words(name, one):

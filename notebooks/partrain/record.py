@@ -8,12 +8,10 @@ from IPython import get_ipython
 from IPython.display import publish_display_data
 
 from partrain.plain import pack, unpack
+from partrain.scenarios import SCENARIOS
 
 MIME = "application/vnd.partrain.answers+json"
 MAX_TEXT = 300
-
-# Drivers that make plain data of several calls (train, save, load, go on): name -> driver(functions, *args, **kwargs).
-SCENARIOS = {}
 
 
 class _Printed(io.TextIOBase):

@@ -4,6 +4,7 @@ The colours are Okabe and Ito's, which colour-blind readers can tell apart. Figu
 card of their own (PAPER), so that they read the same in a light theme, in a dark one and in print.
 """
 
+import math
 from numbers import Integral
 
 INK = "#1a1a1a"  # text
@@ -34,6 +35,16 @@ def number(value, digits=2):
         return f"{value:,}"
     value = float(value)
     return f"{value:,.{digits}f}" if abs(value) < 1e15 else f"{value:.{digits}e}"
+
+
+def significant(value, digits=3):
+    """A number as text with at least `digits` digits that count: 4,188, 120, 31.4, 1.88, 0.0503. Halves go up."""
+    value = float(value)
+    if value == 0 or not math.isfinite(value) or abs(value) >= 1e15:
+        return f"{value:.3g}"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))))
+    up = math.floor(abs(value) * 10**places + 0.5 + 1e-9) / 10**places
+    return f"{math.copysign(up, value):,.{places}f}"
 
 
 def count(amount, unit):

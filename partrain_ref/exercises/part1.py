@@ -61,7 +61,8 @@ small_run_tokens = Exercise(
         Mistake(
             "too_few_factors",
             4 * 8,
-            "Two of the four numbers are missing: 4 × 8 is one micro-batch on one device, in tokens, and 4 × 4 × 2 is the "
+            "Two of the four numbers are missing: 4 × 8 is one micro-batch on one device, in tokens, and 4 × 4 × 2 "
+            "is the "
             "whole update, in sequences. The question asks for the tokens of the whole update.",
         ),
     ),
@@ -218,7 +219,8 @@ data_parallel_grad = Exercise(
         Mistake(
             "sum_over_devices",
             lambda w, X, y, devices: np.sum(_local_grads(w, X, y, devices), axis=0),
-            "That is the sum of the devices' gradients. Each of them is already a mean over its own rows; average them.",
+            "That is the sum of the devices' gradients. Each of them is already a mean over its own rows; average "
+            "them.",
         ),
         Mistake(
             "factor_2_forgotten",
@@ -228,7 +230,8 @@ data_parallel_grad = Exercise(
         Mistake(
             "divided_twice",
             lambda w, X, y, devices: np.mean(_local_grads(w, X, y, devices), axis=0) / devices,
-            "That is divided by the number of devices twice: each device divided by all rows, and then the devices were "
+            "That is divided by the number of devices twice: each device divided by all rows, and then the devices "
+            "were "
             "averaged as well. Divide by the device's own rows, or add the devices up.",
         ),
         Mistake(
@@ -242,11 +245,13 @@ data_parallel_grad = Exercise(
 # ---- every token weighs the same ----------------------------------------------------------------------------------
 
 MEAN_OF_MEANS = (
-    "That is the mean of the means: each micro-batch gets one vote, so the tokens of a short micro-batch weigh more than "
+    "That is the mean of the means: each micro-batch gets one vote, so the tokens of a short micro-batch weigh more "
+    "than "
     "those of a long one."
 )
 ZERO_COUNT = (
-    "A micro-batch without tokens has a mean that means nothing, and here it is not a number. It still took part in the "
+    "A micro-batch without tokens has a mean that means nothing, and here it is not a number. It still took part in "
+    "the "
     "sum and spoiled it. Leave out what belongs to a count of 0."
 )
 
@@ -392,7 +397,8 @@ token_weighted_grad = Exercise(
         *_both_ways(
             "half_fix",
             _half_fix,
-            "The tokens are weighed inside each device, but the devices are averaged afterwards: that is the half fix. A "
+            "The tokens are weighed inside each device, but the devices are averaged afterwards: that is the half "
+            "fix. A "
             "device with few tokens still gets as loud a voice as one with many.",
         ),
         *_both_ways(
@@ -415,13 +421,15 @@ why_average = Exercise(
         Mistake(
             "another_direction",
             "a",
-            "That takes the sum for another direction. The sum over equal slices points the same way as the gradient of "
+            "That takes the sum for another direction. The sum over equal slices points the same way as the "
+            "gradient of "
             "the batch; only its length differs.",
         ),
         Mistake(
             "cleaner",
             "b",
-            "That takes the mean for cleaner than the sum. The sum is the mean times the number of devices, so its noise "
+            "That takes the mean for cleaner than the sum. The sum is the mean times the number of devices, so its "
+            "noise "
             "and its signal shrink together.",
         ),
         Mistake(
@@ -442,7 +450,8 @@ what_to_divide_by = Exercise(
         Mistake(
             "half_fix",
             "b",
-            "That is the half fix: tokens weigh the same inside one device, but a device with few tokens gets as much say "
+            "That is the half fix: tokens weigh the same inside one device, but a device with few tokens gets as "
+            "much say "
             "as one with many.",
         ),
         Mistake(

@@ -147,7 +147,7 @@ STUDENTS = {
     },
     "right-values-no-refusals": {
         "answers": _answers(
-            global_tokens="def global_tokens(batch, length, accum, gpus):\n    return int(batch * length * accum * gpus)",
+            global_tokens="def global_tokens(batch, length, accum, gpus):\n    return batch * length * accum * gpus",
             allreduce_mean="def allreduce_mean(grads):\n    return sum(grads) / len(grads)",
             data_parallel_grad=DATA_PARALLEL_GRAD.format("2 / len(rows)", "sum(grads) / devices"),
         )
@@ -165,7 +165,8 @@ STUDENTS = {
     "unknown-name-in-a-cell": {
         "answers": _answers(
             global_tokens="tokens_so_far = tokns_before\n"
-            "def global_tokens(per_device_batch, seq, accum, devices):\n    return per_device_batch * seq * accum * devices"
+            "def global_tokens(per_device_batch, seq, accum, devices):\n    return per_device_batch * seq * accum * "
+            "devices"
         )
     },
     "warns-while-right": {
@@ -178,7 +179,8 @@ STUDENTS = {
     },
     "loops-for-ever": {
         "answers": _answers(
-            per_token_loss="def per_token_loss(mean_losses, token_counts):\n    i = 0\n    while i < len(mean_losses):\n"
+            per_token_loss="def per_token_loss(mean_losses, token_counts):\n    i = 0\n"
+            "    while i < len(mean_losses):\n"
             "        total = mean_losses[i] * token_counts[i]\n    return total"
         )
     },

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder.mend import Refusal, mend
+from autograder.match import Refusal
+from autograder.mend import mend
 
 
 def graded(name, source, **about):

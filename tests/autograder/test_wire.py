@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from partrain.plain import pack, unpack
 
 from autograder import wire
 from autograder.compare import NotData
+from partrain.plain import pack, unpack
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=20)
 PLAIN = st.recursive(

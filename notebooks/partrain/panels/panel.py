@@ -1,4 +1,4 @@
-"""Panels: sliders bound to a pure figure, shown as its picture and, under it, its sentence.
+"""Panels: sliders, menus, switches and preset buttons bound to a pure figure, shown as its picture and its sentence.
 
 A panel sets the value of an HTML widget and nothing else, so that notebooks with panels run without a screen and
 compare byte for byte.
@@ -24,18 +24,32 @@ def real(name, value, low, high, step, digits=2, **options):
 
 
 def one_of(name, value, choices, **options):
-    """A slider over a list of whole numbers, such as powers of two."""
+    """A slider over a list of numbers, such as powers of two."""
     slider = ipywidgets.SelectionSlider(options=[(f"{n:,}", n) for n in choices], value=value)
     return _dressed(slider, name, **options)
 
 
-def _dressed(slider, name, half=False):
-    # The handle itself has no accessible name: ipywidgets 8.1.9 sets none on it and offers no attribute for it.
+def menu(name, value, choices, **options):
+    """A drop-down menu over texts, or over values that have a label: choices is a list, or a dict label -> value."""
+    pairs = list(choices.items()) if isinstance(choices, dict) else [(str(choice), choice) for choice in choices]
+    return _dressed(ipywidgets.Dropdown(options=pairs, value=value), name, **options)
+
+
+def switch(name, value=False):
+    """A box to tick: True or False. Several in a row share a line."""
+    box = _dressed(ipywidgets.Checkbox(value, indent=False), name)
+    box.layout.flex, box.layout.margin = "0 0 auto", "2px 24px 2px 2px"
+    return box
+
+
+def _dressed(control, name, half=False):
+    # A slider's handle has no accessible name: ipywidgets 8.1.9 sets none on it and offers no attribute for it.
     # The tooltip at least replaces the label's title="null".
-    slider.description = slider.tooltip = name
-    slider.continuous_update = True
-    slider.layout = ipywidgets.Layout(width="auto", min_width="0", flex="1 1 380px" if half else "1 1 100%")
-    return slider
+    control.description = control.tooltip = name
+    if control.has_trait("continuous_update"):
+        control.continuous_update = True
+    control.layout = ipywidgets.Layout(width="auto", min_width="0", flex="1 1 380px" if half else "1 1 100%")
+    return control
 
 
 class Panel:
@@ -43,23 +57,45 @@ class Panel:
 
     draw: a function of the controls' values, by name, that returns a Picture; what it raises is shown as a sentence.
     controls: name -> ipywidgets control. hidden: a function of the values -> names of the controls not to show.
+    presets: the words on a button -> {control name: value}; pressing it sets those controls and draws once.
     """
 
-    def __init__(self, draw, hidden=lambda values: (), **controls):
+    def __init__(self, draw, hidden=lambda values: (), presets=None, **controls):
         self._draw, self._hidden, self.controls = draw, hidden, controls
+        self._waits = False  # while a button sets several controls
         self._height = 200  # pixels of the last picture, kept by a notice so that the page does not jump
-        widest = max(svg.text_width(control.description) for control in controls.values())
-        for control in controls.values():
+        named_on_the_left = [c for c in controls.values() if not isinstance(c, ipywidgets.Checkbox)]
+        widest = max((svg.text_width(control.description) for control in named_on_the_left), default=0)
+        for control in named_on_the_left:
             control.style.description_width = f"{widest + 12:.0f}px"  # the longest name is never cut off
         self.html = ipywidgets.HTML(layout=ipywidgets.Layout(width="auto", margin="8px 0 0 0"))
         in_rows = ipywidgets.Layout(display="flex", flex_flow="row wrap", max_width="900px")
-        self.box = ipywidgets.VBox([ipywidgets.Box(list(controls.values()), layout=in_rows), self.html])
+        self.buttons = {words: self._button(words, values) for words, values in (presets or {}).items()}
+        rows = [list(controls.values()), list(self.buttons.values())]
+        self.box = ipywidgets.VBox([*(ipywidgets.Box(row, layout=in_rows) for row in rows if row), self.html])
         self._update()
         self._default = self.picture
         for control in controls.values():
             control.observe(self._update, "value")
 
+    def _button(self, words, values):
+        button = ipywidgets.Button(description=words, tooltip=words, layout=ipywidgets.Layout(width="auto"))
+        button.on_click(lambda _: self.set(**values))
+        return button
+
+    def set(self, **values):
+        """Set several controls, and draw once."""
+        self._waits = True
+        try:
+            for name, value in values.items():
+                self.controls[name].value = value
+        finally:
+            self._waits = False
+        self._update()
+
     def _update(self, change=None):
+        if self._waits:
+            return
         values = {name: control.value for name, control in self.controls.items()}
         try:
             self.picture = self._draw(**values)

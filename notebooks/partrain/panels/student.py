@@ -5,18 +5,41 @@ import io
 import math
 
 
-def ask_student(function, name, *arguments):
+def ask_student(function, name, *arguments, **named):
     """Call a student's function quietly: (its number, None), or (None, the sentence that says what is missing)."""
+    answer, unfinished = _call(function, name, arguments, named)
+    return (None, unfinished) if unfinished else _number(answer, name)
+
+
+def ask_student_several(function, name, count, *arguments, **named):
+    """The same for a function that returns `count` numbers: (list of them, None) or (None, sentence)."""
+    answer, unfinished = _call(function, name, arguments, named)
+    if unfinished:
+        return None, unfinished
+    try:
+        items = None if isinstance(answer, (str, bytes, dict)) else list(answer)
+    except TypeError:
+        items = None
+    if items is None or len(items) != count:
+        got = f"{len(items)} values" if items is not None else f"a value of type {type(answer).__name__}"
+        return None, _finish(name, f"returned {got}, not {count} numbers")
+    numbers = [_number(item, name) for item in items]
+    return next(((None, missing) for _, missing in numbers if missing), ([number for number, _ in numbers], None))
+
+
+def _call(function, name, arguments, named):
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            answer = function(*arguments)
+            answer = function(*arguments, **named)
     except NotImplementedError:
         return None, _finish(name, "is not written yet")
     except Exception as error:
         reason = " ".join(str(error).split())[:80]
         return None, _finish(name, f"stopped with {type(error).__name__}" + (f": {reason}" if reason else ""))
-    if answer is None or answer is ...:
-        return None, _finish(name, "returned nothing")
+    return (None, _finish(name, "returned nothing")) if answer is None or answer is ... else (answer, None)
+
+
+def _number(answer, name):
     try:
         if isinstance(answer, (bool, str, bytes)) or getattr(answer, "shape", ()) != ():
             raise TypeError

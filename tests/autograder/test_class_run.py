@@ -1,0 +1,339 @@
+"""A class through the whole way: what each sample student gets, in verdict, grade book, feedback and report."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from nbgrader.apps.api import NbGraderAPI
+
+from autograder import book, verdict, wire
+from autograder.__main__ import cli
+from autograder.ask import value_calls
+from autograder.course import create, open_course
+from autograder.doctor import examine, leaks_in
+from autograder.grade import grade
+from partrain_ref.exercises import ASSIGNMENTS
+from partrain_ref.samples import CLASSES
+
+PART1 = "part1_split_the_batch"
+REPOSITORY = Path(__file__).resolve().parents[2]
+EVERY = [(part, student) for part, students in CLASSES.items() for student in students]
+
+
+def said(demo_course, student, part=PART1):
+    return book.read_verdict(demo_course[0].root, student, part)
+
+
+def state(demo_course, student, name, part=PART1):
+    return said(demo_course, student, part)["exercises"][name]["state"]
+
+
+def db(config):
+    return NbGraderAPI(config=config).coursedir.db_url
+
+
+@pytest.mark.parametrize(("part", "student"), EVERY)
+def test_every_hand_in_has_a_verdict_of_the_stated_form(demo_course, part, student):
+    got = said(demo_course, student, part)
+    assert set(got) == {"student", "part", "points", "max_points", "sealed", "repairs", "exercises"}
+    assert (got["student"], got["part"]) == (student, part)
+    assert got["max_points"] == sum(e.points for e in ASSIGNMENTS[part])
+    for row in got["exercises"].values():
+        assert set(row) == {"state", "points", "max_points", "mistake", "message", "reason"}
+        assert row["state"] in verdict.STATES
+
+
+@pytest.mark.parametrize("part", CLASSES)
+def test_all_right_gets_all_points_and_blank_none(demo_course, part):
+    right, blank = said(demo_course, "all-right", part), said(demo_course, "blank", part)
+    assert {row["state"] for row in right["exercises"].values()} <= {verdict.RIGHT, verdict.WAITS}
+    assert blank["points"] == 0 and {row["state"] for row in blank["exercises"].values()} == {verdict.NOT_STARTED}
+
+
+@pytest.mark.parametrize("part", CLASSES)
+def test_every_mistake_of_every_function_is_made_and_named(demo_course, part):
+    named = {}
+    for student in CLASSES[part]:
+        for name, row in said(demo_course, student, part)["exercises"].items():
+            named.setdefault(name, set()).add(row["mistake"])
+    for exercise in ASSIGNMENTS[part]:
+        if exercise.kind == "function":
+            assert {mistake.name for mistake in exercise.mistakes} <= named[exercise.name], exercise.name
+
+
+@pytest.mark.parametrize(
+    ("student", "name", "wanted", "words"),
+    [
+        ("prints-instead-of-returning", "global_tokens", "wrong", "It printed something: return it instead."),
+        ("changes-its-input", "allreduce_mean", "wrong", "changed its input"),
+        ("other-forms-of-right", "global_tokens", "right", ""),
+        ("other-forms-of-right", "allreduce_mean", "right", ""),
+        ("other-forms-of-right", "loss_per_token", "right", ""),
+        ("other-forms-of-right", "why_average", "right", ""),
+        ("right-values-no-refusals", "data_parallel_grad", "partly", "Still missing: ValueError"),
+        ("half-done", "global_tokens", "right", ""),
+        ("half-done", "per_token_loss", "not started", ""),
+        ("unknown-name-in-a-cell", "global_tokens", "wrong", "NameError: name 'tokns_before' is not defined"),
+        ("unknown-name-in-a-cell", "allreduce_mean", "right", ""),
+        ("warns-while-right", "allreduce_mean", "right", ""),
+        ("loops-for-ever", "per_token_loss", "wrong", "was stopped after 10 seconds"),
+        ("loops-for-ever", "token_weighted_grad", "right", ""),
+        ("ends-the-program", "global_tokens", "wrong", "ended or crashed"),
+        ("ends-the-program", "what_to_divide_by", "right", ""),
+        ("looks-for-the-reference", "global_tokens", "wrong", "gave 1048576"),
+        ("hands-in-a-web-page", "global_tokens", "could not be graded", "it is a web page"),
+        ("hands-in-an-empty-file", "why_average", "could not be graded", "it is empty"),
+    ],
+)
+def test_what_a_sample_student_is_told(demo_course, student, name, wanted, words):
+    row = said(demo_course, student)["exercises"][name]
+    assert row["state"] == wanted and words in row["message"]
+
+
+def test_the_grade_book_says_the_same_as_the_verdicts(demo_course):
+    _, config = demo_course
+    for part in CLASSES:
+        rows = book.scores(db(config), part)
+        assert set(rows) == set(CLASSES[part])
+        for student, row in rows.items():
+            got = {name: v["points"] for name, v in said(demo_course, student, part)["exercises"].items()}
+            assert row == got
+
+
+def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(demo_course):
+    with NbGraderAPI(config=demo_course[1]).gradebook as gradebook:
+        submission = gradebook.find_submission(PART1, "hands-in-a-web-page")
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        assert grades and all(grade.auto_score is None and grade.needs_manual_grade for grade in grades)
+        right = gradebook.find_submission(PART1, "all-right")
+        assert right.score == right.max_score and not right.needs_manual_grade
+
+
+def test_hand_ins_carry_timestamp_and_secret_and_stay_as_they_were(demo_course):
+    root = demo_course[0].root
+    for student, what in CLASSES[PART1].items():
+        folder = root / "submitted" / student / PART1
+        assert (folder / "timestamp.txt").read_text() and (folder / "submission_secret.txt").read_text()
+        assert (folder / f"{PART1}.ipynb").read_bytes() == (
+            root / "students" / student / PART1 / f"{PART1}.ipynb"
+        ).read_bytes()
+        if "write" in what:
+            assert (folder / f"{PART1}.ipynb").read_bytes() == what["write"]
+
+
+@pytest.mark.parametrize(("part", "student"), EVERY)
+def test_feedback_shows_the_verdicts_and_nothing_hidden(demo_course, part, student):
+    course, _ = demo_course
+    folder = course.root / "feedback" / student / part
+    page = (folder / f"{part}.html").read_text(encoding="utf-8")
+    got = said(demo_course, student, part)
+    for name, row in got["exercises"].items():
+        assert f"{name}: {row['state']}" in page
+    graded = nbformat.read(course.root / "autograded" / student / part / f"{part}.ipynb", as_version=4)
+    shown = page + (course.root / "autograded" / student / part / "verdict.json").read_text(encoding="utf-8")
+    checks = "\n".join(cell.source for cell in graded.cells if cell.id.endswith("-check"))
+    shown += checks
+    own_words = json.dumps(CLASSES[part][student].get("answers", {}))
+    assert checks.count("check(") == len(checks.splitlines())
+    for word in ("partrain_ref", "autograder.", "record import", wire.MIME, course.secret.decode()):
+        assert word in own_words or word not in shown, word
+    assert "Traceback" not in json.dumps(got)
+    for exercise in ASSIGNMENTS[part]:
+        hidden = value_calls(exercise, course.secret, part, student)[len(exercise.examples) :]
+        for one in (one for one in hidden if exercise.kind == "function"):
+            packed = re.findall(r'"base64":"([^"]+)"', wire.encode_calls((one,)))
+            assert not any(text in shown for text in packed if len(text) > 16)
+    assert not (folder / "recorded_answers.json").exists()
+
+
+def test_feedback_is_released_to_the_students(demo_course):
+    released = list((demo_course[0].root / "exchange").glob("*/feedback/*.html"))
+    assert len(released) >= len(CLASSES[PART1])
+
+
+def test_the_report_counts_and_lists(demo_course):
+    page = (demo_course[0].root / "report" / "index.html").read_text(encoding="utf-8")
+    assert "hands-in-a-web-page" in page and "it is a web page, saved under a notebook&#39;s name" in page
+    assert "mean of means" in page and "Graded unsealed" in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+
+
+def test_the_released_copy_holds_no_solution_no_draw_and_no_reference(demo_course):
+    course, _ = demo_course
+    for part in CLASSES:
+        assert list(leaks_in(course, part)) == []
+        released = (course.root / "release" / part / f"{part}.ipynb").read_text(encoding="utf-8")
+        assert "record(" not in released and course.secret.decode() not in released
+        kit = {path.name for path in (course.root / "release" / part / course.kit).iterdir()}
+        assert {"check.py", "record.py", "examples.json"} <= kit
+
+
+def test_a_leak_is_found(small_course):
+    course, _ = small_course
+    path = course.root / "release" / PART1 / f"{PART1}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    source = nbformat.read(course.root / "source" / PART1 / f"{PART1}.ipynb", as_version=4)
+    nb.cells[-1].source = next(cell.source for cell in source.cells if cell.id == "token_weighted_grad-answer")
+    nb.cells[-2].source += "\nsee partrain_ref"
+    nbformat.write(nb, path)
+    found = " ".join(leaks_in(course, PART1))
+    assert "a line of the solution" in found and "names partrain_ref" in found and "solution mark" in found
+
+
+def test_the_doctor_is_content(demo_course):
+    findings = list(examine(*demo_course))
+    assert [f for f in findings if not f.good] == []
+    assert {"the student's kernel, from inside", f"{PART1}: grade book against verdicts"} <= {f.what for f in findings}
+
+
+# ---- three ways to grade ------------------------------------------------------------------------------------------
+
+SOME = [
+    "all-right",
+    "blank",
+    "takes-the-mean-of-means",
+    "right-values-no-refusals",
+    "ends-the-program",
+    "hands-in-a-web-page",
+]
+
+
+def another_course(demo_course, root):
+    """A fresh course with the demo's secret and some of its hand-ins, nothing graded yet."""
+    create(root, REPOSITORY)
+    shutil.copyfile(demo_course[0].root / ".course_secret", root / ".course_secret")
+    course, config = open_course(root)
+    assert NbGraderAPI(config=config).generate_assignment(PART1)["success"]
+    for student in SOME:
+        shutil.copytree(demo_course[0].root / "submitted" / student, root / "submitted" / student)
+    return course, config
+
+
+def same_grades(demo_course, other):
+    wanted, got = book.scores(db(demo_course[1]), PART1), book.scores(db(other[1]), PART1)
+    assert got == {student: wanted[student] for student in SOME}
+    for student in SOME:
+        assert book.read_verdict(other[0].root, student, PART1) == said(demo_course, student)
+
+
+def test_nbgrader_autograde_gives_the_same_grades(demo_course, tmp_path):
+    other = another_course(demo_course, tmp_path / "cli")
+    command = [sys.executable, "-m", "nbgrader", "autograde", PART1]
+    ran = subprocess.run(command, cwd=other[0].root, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    same_grades(demo_course, other)
+
+
+def test_the_formgrader_button_gives_the_same_grades(demo_course, tmp_path):
+    other = another_course(demo_course, tmp_path / "formgrader")
+    port, token = 18_731, "of-the-tests"
+    command = [
+        *(sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", f"--port={port}"),
+        *("--ServerApp.port_retries=0", f"--IdentityProvider.token={token}", "--ServerApp.ip=127.0.0.1"),
+        "--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}",
+    ]
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen(command, cwd=other[0].root, stdout=log, stderr=log)
+    try:
+        for student in SOME:
+            url = f"http://127.0.0.1:{port}/formgrader/api/submission/{PART1}/{student}/autograde"
+            answer = press(url, token)
+            assert answer["success"], answer
+        same_grades(demo_course, other)
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def press(url, token):
+    """What Formgrader's page does when the button is pressed."""
+    request = urllib.request.Request(url, method="POST", headers={"Authorization": f"token {token}"})
+    for _ in range(60):
+        try:
+            with urllib.request.urlopen(request, timeout=120) as reply:
+                return json.loads(reply.read())
+        except urllib.error.URLError as error:
+            if not isinstance(getattr(error, "reason", None), ConnectionError):
+                raise
+            time.sleep(1)
+    raise AssertionError("the server did not start")
+
+
+def test_under_a_stock_configuration_the_course_fails_closed(demo_course, tmp_path):
+    other, config = another_course(demo_course, tmp_path / "stock")
+    (other.root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'partrain'\n")
+    shutil.rmtree(other.root / "submitted" / "hands-in-a-web-page")
+    shutil.rmtree(other.root / "submitted" / "ends-the-program")
+    command = [sys.executable, "-m", "nbgrader", "autograde", PART1]
+    subprocess.run(command, cwd=other.root, capture_output=True, check=False)
+    rows = book.scores(db(config), PART1)
+    assert rows["all-right"] and all(score == 0 for score in rows["all-right"].values())
+    graded = (other.root / "autograded" / "all-right" / PART1 / f"{PART1}.ipynb").read_text(encoding="utf-8")
+    assert "No points were given: the grading steps of this course are not active." in graded
+
+
+# ---- the class run ------------------------------------------------------------------------------------------------
+
+
+def test_running_again_goes_on_where_it_was(demo_course, tmp_path):
+    course, config = another_course(demo_course, tmp_path / "again")
+    for student in SOME[2:]:
+        shutil.rmtree(course.root / "submitted" / student)
+    (course.root / "submitted" / "no-notebook" / PART1).mkdir(parents=True)
+    (course.root / "submitted" / "no-notebook" / PART1 / "essay.txt").write_text("Dear teacher")
+    first = {r.student: r for r in grade(course, config, PART1)}
+    assert [r.skipped for r in first.values()] == [False] * 3
+    assert first["no-notebook"].verdict["exercises"]["global_tokens"]["message"] == "No notebook was handed in."
+    assert all(r.skipped for r in grade(course, config, PART1))
+    path = course.root / "submitted" / "blank" / PART1 / f"{PART1}.ipynb"
+    shutil.copyfile(course.root / "submitted" / "all-right" / PART1 / path.name, path)
+    stamp = path.parent / "timestamp.txt"
+    stamp.write_text("2030-01-01 00:00:00 UTC")
+    again = {r.student: r for r in grade(course, config, PART1)}
+    assert [s for s, r in again.items() if not r.skipped] == ["blank"]
+    assert again["blank"].verdict["points"] == again["blank"].verdict["max_points"]
+    path.write_bytes(b"<html>")
+    stamp.write_text("2030-01-02 00:00:00 UTC")
+    last = {r.student: r for r in grade(course, config, PART1)}["blank"]
+    assert last.verdict["points"] is None, "an old score never stands for a new, unreadable hand-in"
+    assert set(book.scores(db(config), PART1)["blank"].values()) == {None}
+
+
+def test_the_command_line(demo_course):
+    root = str(demo_course[0].root)
+    ran = CliRunner().invoke(cli, ["grade", "part1", "--course", root, "--each"], catch_exceptions=True)
+    assert "all-right: 26 of 26 (graded before)" in ran.output and "hands-in-a-web-page, everything" in ran.output
+    assert ran.exit_code == 0
+    refused = subprocess.run(
+        [sys.executable, "-m", "autograder", "grade", "part1", "--course", root, "--require-seal"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2 and "cannot be sealed off" in refused.stderr
+    assert "Class report:" in CliRunner().invoke(cli, ["report", "--course", root]).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["grade", "part99"], "'part99' is not an assignment; this course has: part1"),
+        (["grade", "part1", "--course", "/nonexistent"], "is not a course folder"),
+        (["report", "--course", "."], "is not a course folder"),
+    ],
+)
+def test_a_slip_gets_one_sentence(demo_course, repository, arguments, words):
+    if "--course" not in arguments:
+        arguments = [*arguments, "--course", str(demo_course[0].root)]
+    command = [sys.executable, "-m", "autograder", *arguments]
+    ran = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and words in ran.stderr and "Traceback" not in ran.stderr

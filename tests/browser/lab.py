@@ -1,0 +1,158 @@
+"""JupyterLab on this machine, opened in a real browser: for the browser tests and the slider benchmark."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+TOKEN = "of-the-tests"
+MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+IDLE = "() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
+
+
+def chromium() -> str | None:
+    """A Chromium or Chrome of this machine."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next(filter(None, found), MAC if Path(MAC).exists() else None)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def lab(folder: Path):
+    """A JupyterLab with a home of its own, started in `folder`; yields its address."""
+    home, port = Path(tempfile.mkdtemp(prefix="lab-")), free_port()
+    env = {**os.environ, "HOME": str(home)}
+    for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"):
+        env[f"JUPYTER_{name}"] = str(home / name.lower())
+    for name in ("SETTINGS", "WORKSPACES"):
+        env[f"JUPYTERLAB_{name}_DIR"] = str(home / name.lower())
+    env["IPYTHONDIR"] = str(home / "ipython")
+    page_config = home / "config_dir" / "labconfig" / "page_config.json"
+    page_config.parent.mkdir(parents=True)
+    page_config.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))
+    command = [
+        *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
+    ]
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=log)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(f"{url}/api?token={TOKEN}", server, home / "log")
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            if server.poll() is not None:
+                break
+            time.sleep(0.5)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(errors='replace')[-2000:]}")
+
+
+@contextlib.contextmanager
+def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
+    """The page of one notebook, its kernel idle."""
+    from playwright.sync_api import sync_playwright
+
+    profile = tempfile.mkdtemp(prefix="profile-")
+    try:
+        with sync_playwright() as playwright:
+            context = playwright.chromium.launch_persistent_context(
+                profile,
+                executable_path=chromium(),
+                headless=True,
+                args=FLAGS,
+                viewport={"width": width, "height": height},
+            )
+            page = context.pages[0]
+            page.set_default_timeout(120_000)
+            page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
+            page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+            page.wait_for_function(IDLE)
+            try:
+                yield page
+            finally:
+                context.close()
+    finally:
+        shutil.rmtree(profile, ignore_errors=True)
+
+
+def run_all(page) -> None:
+    """Run every cell and wait until the kernel is idle again."""
+    page.locator(".jp-Cell").first.click()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(1500)
+    page.wait_for_function(
+        """() => { const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
+           return prompts.length && prompts.every(text => !text.includes('*')); }"""
+    )
+    page.wait_for_function(IDLE)
+    page.wait_for_timeout(1000)
+
+
+def handles(page) -> list:
+    """The slider handles that can be seen."""
+    return [h for h in page.locator(".jp-OutputArea-output .noUi-handle").all() if h.is_visible()]
+
+
+ARM = """(handle) => {
+  const box = handle.closest('.jp-OutputArea-output');
+  window.__ms = null; window.__t = null;
+  const down = e => { window.__t = e.timeStamp; window.removeEventListener('keydown', down, true); };
+  window.addEventListener('keydown', down, true);
+  const isPicture = n => n.tagName === 'svg' || (n.querySelector && n.querySelector('svg'));
+  const seen = new MutationObserver(list => {
+    if (window.__t === null || !list.some(m => [...m.addedNodes].some(isPicture))) return;
+    seen.disconnect();
+    requestAnimationFrame(() => { window.__ms = performance.now() - window.__t; });
+  });
+  seen.observe(box, {childList: true, subtree: true});
+}"""
+
+
+def latency(page, handle, keys: int = 20) -> list[float]:
+    """Milliseconds from key press to new picture, a few steps to the right and back."""
+    handle.scroll_into_view_if_needed()
+    handle.focus()
+    times = []
+    for press in range(keys):
+        handle.evaluate(ARM)
+        page.keyboard.press("ArrowRight" if press % 4 < 2 else "ArrowLeft")
+        with contextlib.suppress(Exception):  # at an end of the slider nothing moves
+            page.wait_for_function("() => window.__ms !== null", timeout=3000, polling=20)
+            times.append(page.evaluate("() => window.__ms"))
+        page.wait_for_timeout(120)
+    return times

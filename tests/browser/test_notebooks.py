@@ -1,0 +1,34 @@
+"""What a student sees in JupyterLab: calm, one picture a panel, sliders that answer the keyboard."""
+
+from pathlib import Path
+
+import lab
+import pytest
+
+NOTEBOOKS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_part_as_handed_out(students_folder, name):
+    with lab.lab(students_folder) as url, lab.notebook(url, f"{name}/{name}.ipynb") as page:
+        faults = []
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        lab.run_all(page)
+        errors = [e.inner_text() for e in page.locator(".jp-OutputArea-output[data-mime-type*='error']").all()]
+        errors += [e.inner_text() for e in page.locator(".jp-RenderedText[data-mime-type*='stderr']").all()]
+        assert not [text for text in errors if "Traceback" in text or len(text.strip().splitlines()) > 4]
+        assert page.locator(".jp-CodeCell.jp-mod-selected").count() > 0, "Run All goes to the end"
+        panels = page.locator(".jp-OutputArea-output:has(.noUi-handle)")
+        assert panels.count() > 0
+        for panel in panels.all():
+            assert panel.locator("svg[role=img]").count() == 1
+            before = panel.locator("svg[role=img]").get_attribute("aria-label")
+            for handle in [h for h in panel.locator(".noUi-handle").all() if h.is_visible()]:
+                handle.focus()
+                for key in ("End", "Home"):
+                    page.keyboard.press(key)
+                    page.wait_for_timeout(250)
+                    assert panel.locator("svg[role=img]").count() == 1, "exactly one picture, whatever the slider does"
+            assert panel.locator("svg[role=img]").get_attribute("aria-label") != before
+        assert not faults
