@@ -118,7 +118,7 @@ def load_config(root: Path) -> Config:
     app, before = NbGrader(), os.getcwd()
     os.chdir(root)
     try:
-        app.load_config_file()
+        app.load_config_file(suppress_errors=False)
     except (Exception, SystemExit) as error:
         raise CourseError(f"{root / CONFIG_FILE} cannot be read: {error}") from error
     finally:

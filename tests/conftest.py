@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "notebooks"))
+sys.path.insert(0, str(REPOSITORY / "tests" / "support"))  # what several test files use
+pytest.register_assert_rewrite("pictures")
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
@@ -37,18 +40,27 @@ def demo_course(tmp_path_factory):
     return open_course(root)
 
 
-@pytest.fixture
-def small_course(tmp_path):
-    """A course with part 1 released and nobody's hand-in yet: (course, config)."""
+@pytest.fixture(scope="session")
+def released_folder(tmp_path_factory):
+    """A course folder with part 1 released; copied for each test that changes it."""
     from nbgrader.apps.api import NbGraderAPI
 
     from autograder.course import create, open_course
 
-    create(tmp_path / "course", REPOSITORY)
-    course, config = open_course(tmp_path / "course")
-    said = NbGraderAPI(config=config).generate_assignment("part1_split_the_batch")
+    root = tmp_path_factory.mktemp("released") / "course"
+    create(root, REPOSITORY)
+    said = NbGraderAPI(config=open_course(root)[1]).generate_assignment("part1_split_the_batch")
     assert said["success"], said
-    return course, config
+    return root
+
+
+@pytest.fixture
+def small_course(released_folder, tmp_path):
+    """A course of its own with part 1 released and nobody's hand-in yet: (course, config)."""
+    from autograder.course import open_course
+
+    shutil.copytree(released_folder, tmp_path / "course")
+    return open_course(tmp_path / "course")
 
 
 def pytest_collection_modifyitems(items):
