@@ -15,8 +15,9 @@ from traitlets import Integer
 
 from autograder.ask import KEY, Grading, check_name
 from autograder.course import CourseSettings
-from autograder.sandbox import Limits, Ran, open_box
+from autograder.sandbox import BoxError, Limits, Ran, open_box
 
+NO_KERNEL = "The grader's machine could not start a kernel. This is not your fault; it is graded again later."
 MAX_TEXT = 100_000
 MAX_RICH = 2_000_000
 
@@ -24,7 +25,7 @@ MAX_RICH = 2_000_000
 class Answer(CourseSettings, NbGraderPreprocessor):
     """Runs the student's cells; what leaves it are outputs, never objects."""
 
-    cell_seconds = Integer(10, help="Seconds that one cell may take.").tag(config=True)
+    cell_seconds = Integer(15, help="Seconds that one cell may take.").tag(config=True)
     total_seconds = Integer(300, help="Seconds that one submission may take, new starts included.").tag(config=True)
     max_boxes = Integer(8, help="How many kernels one submission may use up.").tag(config=True)
     memory_mib = Integer(4096, help="Address space of one kernel, in MiB.").tag(config=True)
@@ -36,11 +37,15 @@ class Answer(CourseSettings, NbGraderPreprocessor):
         run = _Run(nb, grading, time.monotonic() + self.total_seconds, self.cell_seconds)
         limits = Limits(cell_seconds=self.cell_seconds, memory=self.memory_mib * 2**20)
         files = self.course.files_beside(grading.assignment)
-        for _ in range(self.max_boxes):
-            with open_box(files, limits) as box:
-                grading.sealed = box.sealed
-                if run.through(box):
-                    break
+        try:
+            for _ in range(self.max_boxes):
+                with open_box(files, limits) as box:
+                    grading.sealed = box.sealed
+                    if run.through(box):
+                        break
+        except BoxError as error:
+            self.log.error("%s: %s", grading.student, error)
+            grading.refusal = NO_KERNEL
         run.give_up_on_the_rest()
         return nb, resources
 

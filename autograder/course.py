@@ -115,10 +115,10 @@ def load_config(root: Path) -> Config:
         os.environ["PATH"] = tools + os.pathsep + os.environ.get("PATH", os.defpath)
     if not (root / CONFIG_FILE).is_file():
         raise CourseError(f"{root} is not a course folder: it holds no {CONFIG_FILE}. `autograder init DIR` makes one.")
-    app, before = NbGrader(), os.getcwd()
+    app, before = NbGrader(raise_config_file_errors=True), os.getcwd()
     os.chdir(root)
     try:
-        app.load_config_file(suppress_errors=False)
+        app.load_config_file()
     except (Exception, SystemExit) as error:
         raise CourseError(f"{root / CONFIG_FILE} cannot be read: {error}") from error
     finally:

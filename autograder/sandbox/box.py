@@ -36,7 +36,7 @@ PING_SECONDS = 3
 class Limits:
     """What one submission may use: seconds a cell, bytes of memory (address space) and bytes a file."""
 
-    cell_seconds: int = 10
+    cell_seconds: int = 15
     start_seconds: int = 60
     memory: int = 4 * 2**30
     file_size: int = 256 * 2**20
