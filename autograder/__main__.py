@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 
 import click
@@ -137,6 +138,7 @@ def _db_url(config) -> str:
 
 def main() -> None:
     """Entry point: what a person can put right is said in one sentence, without a traceback."""
+    warnings.filterwarnings("ignore", module="nbgrader")  # its use of SQLAlchemy warns between our lines
     try:
         cli(standalone_mode=False)
     except click.exceptions.Abort:

@@ -100,7 +100,8 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         text = f": {outcome.text}" if shown and outcome.text else ""
         if outcome.raised == "SystemExit":
             return f"{where} ended the program. Remove the call that does it (exit, quit or sys.exit)."
-        return f"{where} stopped with {outcome.raised}{text}."
+        legal = " This input is legal: it must not be refused." if outcome.raised == "ValueError" else ""
+        return f"{where} stopped with {outcome.raised}{text}.{legal}"
     if off.kind == "nothing":
         hint = "It printed something: return it instead." if outcome.printed else "Did you print instead of return?"
         return f"{where} returned nothing (None). {hint}"
@@ -110,8 +111,9 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
 
 
 def _asked_for(exercise: Exercise) -> str:
-    places = f", to {exercise.digits} decimals" if exercise.digits else ""
-    return f"Asked for: {exercise.unit}{places}." if exercise.unit else ""
+    places = f"{exercise.digits} decimals" if exercise.digits else ""
+    asked = ", to ".join(filter(None, [exercise.unit, places]))
+    return f"Asked for: {asked}." if asked else ""
 
 
 def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:

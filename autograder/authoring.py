@@ -24,18 +24,22 @@ def examples(exercise: Exercise) -> dict:
         return {
             "kind": "function",
             "by_properties": True,
-            "examples": [_call(one) for one in exercise.examples],
-            "refusals": [{**_call(one), "why": one.why} for one in exercise.refusals[: exercise.shown_refusals]],
+            "examples": [wire.encode_call(one) for one in exercise.examples],
+            "refusals": [
+                {**wire.encode_call(one), "why": one.why} for one in exercise.refusals[: exercise.shown_refusals]
+            ],
         }
     if exercise.kind == "function":
         return {
             "kind": "function",
             "tolerance": list(exercise.tolerance),
             "examples": [
-                {**_call(one), "answer": wire.encode(exercise.run(exercise.reference, one))}
+                {**wire.encode_call(one), "answer": wire.encode(exercise.run(exercise.reference, one))}
                 for one in exercise.examples
             ],
-            "refusals": [{**_call(one), "why": one.why} for one in exercise.refusals[: exercise.shown_refusals]],
+            "refusals": [
+                {**wire.encode_call(one), "why": one.why} for one in exercise.refusals[: exercise.shown_refusals]
+            ],
             "mistakes": [
                 {
                     "sentence": m.sentence,
@@ -66,13 +70,6 @@ def _answer(answer) -> object:
     return {"raised": answer.type_name} if isinstance(answer, Raised) else wire.encode(answer)
 
 
-def _call(one) -> dict:
-    return {
-        "args": wire.encode(list(one.args)),
-        "kwargs": {key: wire.encode(value) for key, value in one.kwargs.items()},
-    }
-
-
 def _tells(exercise: Exercise, mistake) -> bool:
     """Whether the visible examples can tell this mistake from the right answer."""
     return (
@@ -85,7 +82,8 @@ def examples_text(repository: Path, settings: dict) -> str:
     course = courses.Course(repository, settings["reference"], settings["kit"])
     names = sorted(path.stem for path in (repository / settings["notebooks"]).glob("*.ipynb"))
     found = {e.name: examples(e) for name in names for e in course.exercises(name).values()}
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    lines = [f"{json.dumps(name)}: {json.dumps(public, ensure_ascii=False)}" for name, public in found.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def execute(path: Path) -> None:

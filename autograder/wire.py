@@ -3,7 +3,7 @@
 What comes back was made by student code: every size, depth and form is checked, nothing is ever unpickled, and any
 surprise is a `WireError`. Forms: JSON numbers, strings, true, false, null and lists stand for themselves; the rest is a
 one-key object: {"float": "nan"}, {"set": [...]}, {"dict": [[key, value], ...]}, {"array": {dtype, shape, base64}},
-{"other": "type name"}.
+{"other": "type name"}; and in calls only, so that students get the pairs that they were promised, {"tuple": [...]}.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Bundle:
     outcomes: tuple[Outcome, ...] = field(default_factory=tuple)
 
 
-def encode(value: Any) -> Any:
-    """Plain data as JSON-ready objects."""
+def encode(value: Any, tuples: bool = False) -> Any:
+    """Plain data as JSON-ready objects. A tuple is written as a list, unless `tuples` asks to tell them apart."""
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value)
         packed = base64.b64encode(array.tobytes()).decode()
@@ -63,11 +63,12 @@ def encode(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
     if isinstance(value, list | tuple):
-        return [encode(item) for item in value]
+        items = [encode(item, tuples) for item in value]
+        return {"tuple": items} if tuples and isinstance(value, tuple) else items
     if isinstance(value, set | frozenset):
-        return {"set": [encode(item) for item in sorted(value)]}
+        return {"set": [encode(item, tuples) for item in sorted(value)]}
     if isinstance(value, dict):
-        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+        return {"dict": [[encode(key, tuples), encode(item, tuples)] for key, item in value.items()]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"{type(value).__name__} is not plain data")
@@ -75,8 +76,13 @@ def encode(value: Any) -> Any:
 
 def encode_calls(calls: tuple[Call, ...]) -> str:
     """The calls of one check cell as a JSON text."""
-    rows = [{"args": encode(list(one.args)), "kwargs": {k: encode(v) for k, v in one.kwargs.items()}} for one in calls]
-    return json.dumps(rows, allow_nan=False, separators=(",", ":"))
+    return json.dumps([encode_call(one) for one in calls], allow_nan=False, separators=(",", ":"))
+
+
+def encode_call(one: Call) -> dict:
+    """The inputs of one call as JSON-ready objects."""
+    named = {key: encode(value, tuples=True) for key, value in one.kwargs.items()}
+    return {"args": encode(list(one.args), tuples=True), "kwargs": named}
 
 
 def decode(raw: Any, depth: int = 0) -> Any:

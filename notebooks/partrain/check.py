@@ -3,11 +3,15 @@
 import hashlib
 import json
 import os
+import warnings
 from pathlib import Path
+
+import numpy as np
 
 from partrain.alike import alike, off
 from partrain.plain import pack, unpack
 from partrain.properties import PROPERTIES
+from partrain.words import call_words, value_words
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
 
@@ -42,7 +46,10 @@ def check(name, answer):
         raise Unfinished(f"There is no exercise called {name!r} in this part.")
     exercise = EXAMPLES[name]
     checks = {"function": _check_function, "number": _check_number, "choice": _check_choice}
-    print(f"{name}: {checks[exercise['kind']](name, answer, exercise)}")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # numpy's remarks on an unfinished answer would bury the message
+        said = checks[exercise["kind"]](name, answer, exercise)
+    print(f"{name}: {said}")
 
 
 # ---- functions ----------------------------------------------------------------------------------------------------
@@ -62,15 +69,15 @@ def _check_function(name, answer, exercise):
     hint = next((m["sentence"] for m in exercise["mistakes"] if _alike(answers, m["answers"], exercise)), "")
     for one, got in zip(exercise["examples"], answers):
         if isinstance(got, _Stopped):
-            raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} stopped with {got.words}", hint])))
+            legal = "This input is legal: it must not be refused." if got.kind == "ValueError" else ""
+            said = f"{_words(name, one)} stopped with {got.words}"
+            raise Unfinished("\n".join(filter(None, [said, hint or legal])))
         wrong = off(got, unpack(one["answer"]), exercise["tolerance"])
         if wrong is not None:
-            raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} gave {_short(got)}.", wrong, hint])))
+            raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} gave {value_words(got)}.", wrong, hint])))
     for one in exercise["refusals"]:
         _check_refusal(name, answer, one)
-    also = ", and it refuses bad input" if exercise["refusals"] else ""
-    count = len(answers)
-    return f"right on the visible example{'s' if count > 1 else ''}{also}."
+    return f"right on the visible example{'s' if len(answers) > 1 else ''}{_refused(exercise)}."
 
 
 def _check_properties(name, functions, exercise):
@@ -87,8 +94,13 @@ def _check_properties(name, functions, exercise):
             raise Unfinished(f"{name}: not right yet.\n{wrong}")
     for one in exercise["refusals"]:
         _check_refusal(name, functions[0], one)
-    also = ", and it refuses bad input" if exercise["refusals"] else ""
-    return f"right in all that is tried here{also}."
+    return f"right in all that is tried here{_refused(exercise)}."
+
+
+def _refused(exercise):
+    count = len(exercise["refusals"])
+    kinds = f"the {count} kinds of bad input" if count > 1 else "the one kind of bad input"
+    return f", and it refuses {kinds} tried here; the grader tries all that Raises lists" if count else ""
 
 
 def _ask(name, function, one):
@@ -99,7 +111,7 @@ def _ask(name, function, one):
         raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
     except Exception as error:
         return _Stopped(error)
-    if pack(list(inputs[0])) != one["args"] or pack(inputs[1]) != pack(_inputs(one)[1]):
+    if pack(list(inputs)) != pack(list(_inputs(one))):
         raise Unfinished(f"{_words(name, one)} changed its input. Work on a copy: others still need the original.")
     return got
 
@@ -113,7 +125,7 @@ def _check_refusal(name, function, one):
     except Exception as error:
         what = f"stopped with {type(error).__name__}"
     else:
-        what = f"gave {_short(got)}"
+        what = f"gave {value_words(got)}"
     raise Unfinished(
         f"The values are right. {_words(name, one)} {what}; it should raise ValueError, because {one['why']}.\n"
         "Refusing bad input earns the last quarter of the points."
@@ -137,20 +149,7 @@ def _same(got, raw, tolerance):
 
 
 def _words(name, one):
-    args, kwargs = _inputs(one)
-    listed = [_short(value) for value in args] + [f"{key}={_short(value)}" for key, value in kwargs.items()]
-    return f"`{name}({', '.join(listed)})`"
-
-
-def _short(value, most=120):
-    """A value as a reader would write it; numpy's own wrapping is left out and long ones are cut."""
-    try:
-        packed = unpack(pack(value))
-        text = repr(packed.tolist() if hasattr(packed, "tolist") else packed).replace("array(", "").replace(")", ")")
-    except ValueError:
-        text = f"an object of type {type(value).__name__}"
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return call_words(name, *_inputs(one))
 
 
 # ---- typed numbers and choices ------------------------------------------------------------------------------------
@@ -163,15 +162,17 @@ def _check_number(name, answer, exercise):
     if isinstance(value, dict) and "array" in value and value["array"]["shape"] == []:
         value = unpack(value).item()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Unfinished(f"{name} must be one number, not {_short(answer)}.")
+        raise Unfinished(f"{name} must be one number, not {value_words(answer)}.")
     digits = exercise["digits"]
     if _digest(exercise, f"{round(float(value), digits) + 0.0:.{digits}f}") == exercise["digest"]:
         return "right."
     for mistake in exercise["mistakes"]:
         if round(float(value), digits) == round(mistake["answer"], digits):
-            raise Unfinished(f"{name} = {_short(value)} is not it.\n{mistake['sentence']}")
+            raise Unfinished(f"{name} = {value_words(value)} is not it.\n{mistake['sentence']}")
     places = f", to {digits} decimal{'s' if digits > 1 else ''}" if digits else ""
-    raise Unfinished(f"{name} = {_short(value)} is not it yet. Asked for: {exercise['unit'] or 'a number'}{places}.")
+    raise Unfinished(
+        f"{name} = {value_words(value)} is not it yet. Asked for: {exercise['unit'] or 'a number'}{places}."
+    )
 
 
 def _check_choice(name, answer, exercise):
@@ -181,7 +182,9 @@ def _check_choice(name, answer, exercise):
         )
     letter = answer.strip().lower() if isinstance(answer, str) else answer
     if letter not in exercise["letters"]:
-        raise Unfinished(f"{name} must be one of the letters {', '.join(exercise['letters'])}, not {_short(answer)}.")
+        raise Unfinished(
+            f"{name} must be one of the letters {', '.join(exercise['letters'])}, not {value_words(answer)}."
+        )
     if _digest(exercise, letter) == exercise["digest"]:
         return "right."
     hint = next((m["sentence"] for m in exercise["mistakes"] if m["answer"] == letter), "")

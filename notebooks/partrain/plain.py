@@ -2,6 +2,7 @@
 
 JSON numbers, texts, true, false, null and lists stand for themselves; the rest is a one-key object:
 {"float": "nan"}, {"set": [...]}, {"dict": [[key, value], ...]}, {"array": {dtype, shape, base64}}, {"other": "type"}.
+Inputs may also hold {"tuple": [...]}; in an answer a tuple is as good as a list, and is packed as one.
 """
 
 import base64
@@ -73,6 +74,8 @@ def unpack(raw):
         return float(body)
     if form == "set":
         return {unpack(item) for item in body}
+    if form == "tuple":
+        return tuple(unpack(item) for item in body)
     if form == "dict":
         return {unpack(key): unpack(item) for key, item in body}
     if form == "array":

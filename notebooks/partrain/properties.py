@@ -8,6 +8,8 @@ import itertools
 
 import numpy as np
 
+from partrain.order_rules import gpipe_order, one_f_one_b_order
+from partrain.ring_rules import ring_allreduce
 from partrain.scenarios import ask_steps, save_and_resume
 
 SHOWN = {
@@ -79,4 +81,10 @@ def save_checkpoint(functions, seed, cut, steps):
     return None
 
 
-PROPERTIES = {"rows_for_step": rows_for_step, "save_checkpoint": save_checkpoint}
+PROPERTIES = {
+    "gpipe_order": gpipe_order,
+    "one_f_one_b_order": one_f_one_b_order,
+    "ring_allreduce": ring_allreduce,
+    "rows_for_step": rows_for_step,
+    "save_checkpoint": save_checkpoint,
+}

@@ -43,14 +43,19 @@ def record(exercise, names, calls, scenario="", kind="function"):
     outcomes = []
     for one in json.loads(calls):
         inputs = unpack(one["args"]), {key: unpack(value) for key, value in one["kwargs"].items()}
+        before = _packed(inputs)
         if driver:
             outcome = _outcome(lambda inputs=inputs: driver(found, *inputs[0], **inputs[1]))
         else:
             outcome = _outcome(lambda inputs=inputs: found[0](*inputs[0], **inputs[1]))
-        after = {"args": pack(inputs[0]), "kwargs": {key: pack(value) for key, value in inputs[1].items()}}
-        outcome["changed"] = after != one
+        outcome["changed"] = _packed(inputs) != before
         outcomes.append(outcome)
     return _publish({"exercise": exercise, "outcomes": outcomes})
+
+
+def _packed(inputs):
+    """Positional and named inputs as plain data, to be compared before and after a call."""
+    return pack(inputs[0]), pack(inputs[1])
 
 
 def _outcome(ask):

@@ -65,6 +65,11 @@ small_run_tokens = Exercise(
             "is the "
             "whole update, in sequences. The question asks for the tokens of the whole update.",
         ),
+        Mistake(
+            "padding_subtracted",
+            4 * (4 * 8 * 2 - 10),
+            "That leaves out the padding. When this part counts a batch, padding is not subtracted.",
+        ),
     ),
 )
 
@@ -87,6 +92,8 @@ swaps_per_update = Exercise(
             "That is one all-reduce after every micro-batch and one more for the update. The devices need nothing from "
             "each other before they have added up all their micro-batches.",
         ),
+        Mistake("one_per_device", 4, "That is one for each device. One all-reduce involves all of them at once."),
+        Mistake("one_per_device_and_micro_batch", 32, "That counts every micro-batch on every device."),
         Mistake(
             "none",
             0,
@@ -235,6 +242,11 @@ data_parallel_grad = Exercise(
             "averaged as well. Divide by the device's own rows, or add the devices up.",
         ),
         Mistake(
+            "sign_flipped",
+            lambda w, X, y, devices: -np.mean(_local_grads(w, X, y, devices), axis=0),
+            "The gradient points the other way. The error is X @ w − y, prediction minus target.",
+        ),
+        Mistake(
             "first_device_only",
             lambda w, X, y, devices: _local_grads(w, X, y, devices)[0],
             "That is the gradient of the first device's rows. The other devices' rows count as much.",
@@ -249,6 +261,7 @@ MEAN_OF_MEANS = (
     "than "
     "those of a long one."
 )
+MEANS_NOT_WEIGHED = "The means were added as they are and divided by the tokens. Each mean counts once per token first."
 ZERO_COUNT = (
     "A micro-batch without tokens has a mean that means nothing, and here it is not a number. It still took part in "
     "the "
@@ -323,6 +336,8 @@ per_token_loss = Exercise(
             lambda m, n: _tokens_sum(m, n) / len(m),
             "The sum of the token losses was divided by the number of micro-batches. Divide by the number of tokens.",
         ),
+        Mistake("means_not_weighed", lambda m, n: sum(m) / sum(n), MEANS_NOT_WEIGHED),
+        Mistake("means_not_weighed", lambda m, n: sum(_present(m, n)) / sum(n), MEANS_NOT_WEIGHED),
         Mistake("zero_count_not_ignored", lambda m, n: _weighted(m, n) / sum(n), ZERO_COUNT),
     ),
 )
@@ -406,6 +421,11 @@ token_weighted_grad = Exercise(
             lambda g, n, skip: sum(grad * count for grad, count in _flat(g, n, skip)),
             "That is the sum over all tokens. Divide it once, by the number of tokens on all devices.",
         ),
+        *_both_ways(
+            "divided_twice",
+            lambda g, n, skip: _weighted_mean(g, n, skip) / len(g),
+            "That is divided twice: by all tokens, and by the number of devices as well.",
+        ),
         Mistake("zero_count_not_ignored", lambda g, n: _weighted_mean(g, n, False), ZERO_COUNT),
     ),
 )
@@ -421,22 +441,17 @@ why_average = Exercise(
         Mistake(
             "another_direction",
             "a",
-            "That takes the sum for another direction. The sum over equal slices points the same way as the "
-            "gradient of "
-            "the batch; only its length differs.",
+            "The sum over equal slices points the same way as the gradient of the batch; only its length differs.",
         ),
         Mistake(
-            "cleaner",
+            "removes_differences",
             "b",
-            "That takes the mean for cleaner than the sum. The sum is the mean times the number of devices, so its "
-            "noise "
-            "and its signal shrink together.",
+            "Dividing by the number of devices shrinks every part of the sum alike, so it removes nothing.",
         ),
         Mistake(
             "cheaper_to_send",
             "d",
-            "That takes small numbers for cheap ones. An entry occupies the same number of bytes whatever its size, so "
-            "mean and sum cost the same traffic.",
+            "A number takes the same bytes whatever its size, so a mean and a sum cost the same traffic.",
         ),
     ),
 )

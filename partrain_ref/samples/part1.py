@@ -38,6 +38,9 @@ HALF_FIX = """means = []
 ALL_MEANS = "return np.mean([np.asarray(g) for grads in grad_means for g in grads], axis=0)"
 TOKEN_SUM = """return sum(np.asarray(g) * n for grads, counts in zip(grad_means, token_counts)
                for g, n in zip(grads, counts) if n)"""
+DIVIDED_TWICE = """total = sum(sum(counts) for counts in token_counts)
+    return sum(np.asarray(g) * n for grads, counts in zip(grad_means, token_counts)
+               for g, n in zip(grads, counts) if n) / total / len(grad_means)"""
 NAN_TAKES_PART = """total = sum(sum(counts) for counts in token_counts)
     return sum(np.asarray(g) * n for grads, counts in zip(grad_means, token_counts)
                for g, n in zip(grads, counts)) / total"""
@@ -93,6 +96,15 @@ STUDENTS = {
             data_parallel_grad=DATA_PARALLEL_GRAD.format("2 / len(rows)", "sum(grads)"),
             per_token_loss=PER_TOKEN_LOSS.format("sum(m * n for m, n in zip(mean_losses, token_counts) if n)"),
             token_weighted_grad=TOKEN_WEIGHTED_GRAD.format(TOKEN_SUM),
+        )
+    },
+    "flips-signs-and-skips-weights": {
+        "answers": _answers(
+            small_run_tokens="small_run_tokens = 4 * (64 - 10)",
+            swaps_per_update="swaps_per_update = 4 * 8",
+            data_parallel_grad=DATA_PARALLEL_GRAD.format("-2 / len(rows)", "sum(grads) / devices"),
+            per_token_loss=PER_TOKEN_LOSS.format("sum(mean_losses) / sum(token_counts)"),
+            token_weighted_grad=TOKEN_WEIGHTED_GRAD.format(DIVIDED_TWICE),
         )
     },
     "averages-over-everything": {

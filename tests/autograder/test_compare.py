@@ -85,3 +85,17 @@ def test_a_twin_is_met_also_in_nan_and_in_errors():
     assert not same(Raised("KeyError"), 1.0, TOLERANCE)
     assert not same(1.0, math.nan, TOLERANCE)
     assert not same(None, 1.0, TOLERANCE)
+
+
+def test_tuples_of_lists_of_pairs_of_arrays_compare_in_any_form():
+    """What a sharded optimizer returns: weights, and (m, v) for each device; a wire makes lists of all tuples."""
+    right = (np.ones(3), [(np.ones(2), np.zeros(2)), (np.ones(2), np.full(2, math.nan))])
+    wired = [np.ones(3), [[np.ones(2), np.zeros(2)], [np.ones(2), np.full(2, math.nan)]]]
+    assert same(right, right, TOLERANCE) and same(wired, right, TOLERANCE)
+    other = (np.ones(3), [(np.ones(2), np.zeros(2)), (np.ones(2), np.zeros(2))])
+    assert not same(other, right, TOLERANCE) and not same(wired, other, TOLERANCE)
+    stacked = [[1.0, 1.0, 1.0], np.array([[[1.0, 1.0], [0.0, 0.0]], [[1.0, 1.0], [0.0, 0.0]]])]
+    for answer in (other, stacked):
+        assert difference(answer, other, TOLERANCE) is None
+    assert difference((np.ones(3), other[1][:1]), other, TOLERANCE).kind == "shape"
+    assert difference((np.ones(4), other[1]), other, TOLERANCE).kind == "shape"

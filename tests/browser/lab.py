@@ -117,7 +117,7 @@ def run_all(page) -> None:
     page.wait_for_timeout(1500)
     page.wait_for_function(
         """() => { const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
-           return prompts.length && prompts.every(text => !text.includes('*')); }"""
+           return prompts.some(text => /\\d/.test(text)) && prompts.every(text => !text.includes('*')); }"""
     )
     page.wait_for_function(IDLE)
     page.wait_for_timeout(1000)

@@ -18,7 +18,8 @@ def test_a_part_as_handed_out(students_folder, name):
         errors = [e.inner_text() for e in page.locator(".jp-OutputArea-output[data-mime-type*='error']").all()]
         errors += [e.inner_text() for e in page.locator(".jp-RenderedText[data-mime-type*='stderr']").all()]
         assert not [text for text in errors if "Traceback" in text or len(text.strip().splitlines()) > 4]
-        assert page.locator(".jp-CodeCell.jp-mod-selected").count() > 0, "Run All goes to the end"
+        prompts = [e.inner_text().strip() for e in page.locator(".jp-CodeCell .jp-InputPrompt").all()]
+        assert prompts and "[ ]:" not in prompts, "Run All goes to the end"
         panels = page.locator(".jp-OutputArea-output:has(.noUi-handle)")
         assert panels.count() > 0
         for panel in panels.all():

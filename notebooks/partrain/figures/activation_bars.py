@@ -63,7 +63,7 @@ def _rows(scores, t):
         (f"{devices}", split),
         (f"{devices}, sequence parallel", both),
         (f"{devices}, selective", split[:2]),
-        (f"{devices}, selective, seq. par.", both[:2]),
+        (f"{devices}, both", both[:2]),
         ("full recomputation", [(INPUT, 2, 1)]),
     ]
 
@@ -76,8 +76,13 @@ def _chosen(sequence_parallel, recompute):
 
 def _sentence(t, total, scores):
     where = f"on each of {t} devices" if t > 1 else "on its one device"
-    share = f"{scores / total:.0%} of it are attention scores" if scores else "attention scores are not kept"
+    share = f"attention scores are {scores / total:.0%} of it" if scores else "attention scores are not kept"
     return f"One layer keeps {style.significant(total / GB)} GB {where}; {share}."
+
+
+def _plain(value):
+    """A whole number without decimals, another one to three digits."""
+    return f"{value:,.0f}" if value == int(value) else style.significant(value)
 
 
 def _pattern(part, x, y, width, height):
@@ -125,8 +130,8 @@ def _table(parts, seq, batch, hidden, total):
         y = TABLE + 10 + 26 * row
         yield from _pattern(part, 24, y - 12, 22, 15)
         yield svg.text(54, y, NAMES[part])
-        shared = f" ÷ {by}" if by > 1 else ""
-        yield svg.text(270, y, f"s b h × {style.significant(each)}{shared} bytes", fill=style.QUIET)
+        shared = f" ÷ {by} devices" if by > 1 else ""
+        yield svg.text(270, y, f"s b h × {_plain(each)} bytes{shared}", fill=style.QUIET)
         yield svg.text(640, y, f"{style.significant(seq * batch * hidden * each / by / GB)} GB", anchor="right")
     y = TABLE + 10 + 26 * len(parts)
     yield svg.line(560, y - 17, 640, y - 17, style.RULE)

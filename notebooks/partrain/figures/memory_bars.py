@@ -9,12 +9,12 @@ HEIGHT = 476  # pixels
 TOP, BASE = 60, 250  # pixels: the plot
 COLUMNS = tuple(176 + 142 * stage for stage in range(4))  # pixels: left edges, one column a stage
 COLUMN, BAR = 134, 84  # pixels: widths
-TABLE = 326  # pixels: the first row of the table under the bars
+TABLE = 332  # pixels: the first row of the table under the bars
 HIGHEST = 3  # times the GPU's memory; what is higher is drawn cut off
 BAND = "#eeeeee"  # behind the chosen stage
 UNITS = {"GB": 1e9, "GiB": 2**30}
 PARTS = ("weights", "gradients", "optimizer state")
-SHARDED = ("nothing sharded", "optimizer state", "and gradients", "and weights")
+SHARDED = ("nothing", "optimizer state", "and gradients", "and weights")
 AGREE = 1e-6  # relative difference up to which two amounts count as the same
 
 
@@ -37,10 +37,12 @@ def memory_bars(params, gpus, stage, recipe, gpu_bytes, unit="GB", yours=None, *
     return svg.picture(
         sentence,
         HEIGHT,
-        svg.rect(COLUMNS[stage], 14, COLUMN, 398, BAND, rx=4),
+        svg.rect(COLUMNS[stage], 14, COLUMN, 392, BAND, rx=4),
         svg.text(24, 32, f"{unit} on each GPU", fill=style.QUIET),
-        *(piece for at, bar in enumerate(bars) for piece in _bar(at, bar, top, unit, at == stage, room)),
+        svg.text(24, BASE + 36, "sharded:", style.SMALL, style.QUIET),
+        *(piece for at, bar in enumerate(bars) for piece in _bar(at, bar, top)),
         *_line(room, top, unit),
+        *(piece for at, bar in enumerate(bars) for piece in _label(at, sum(bar), top, unit, at == stage, room)),
         *_table(bars, gpus, stage),
         *_yours(None if yours is None else yours / size, stage, top, unit),
         *_formula(params, gpus, stage, recipe, total / size, unit),
@@ -58,7 +60,7 @@ def _sentence(params, gpus, stage, recipe, total, room, unit):
     return (
         f"Stage {stage} on {style.count(gpus, 'GPU')}: {_amount(params)} parameters at {weight} + {gradient} + "
         f"{optimizer} bytes take {style.significant(total)} {unit} on each GPU, {fits} its "
-        f"{style.significant(room)} {unit}."
+        f"{_plain(room)} {unit}."
     )
 
 
@@ -66,6 +68,11 @@ def _amount(params):
     """7.5 billion, 125 million."""
     name, size = ("billion", 1e9) if params >= 1e9 else ("million", 1e6)
     return f"{params / size:,g} {name}"
+
+
+def _plain(value):
+    """A whole number without decimals, another one to three digits."""
+    return f"{value:,.0f}" if value == int(value) else style.significant(value)
 
 
 def _y(value, top):
@@ -86,8 +93,8 @@ def _pattern(part, x, y, width, height):
         yield svg.lines(stripes, colour)
 
 
-def _bar(stage, bar, top, unit, chosen, room):
-    x, middle, low = COLUMNS[stage] + (COLUMN - BAR) / 2, COLUMNS[stage] + COLUMN / 2, 0.0
+def _bar(stage, bar, top):
+    x, low = COLUMNS[stage] + (COLUMN - BAR) / 2, 0.0
     for part, amount in enumerate(bar):
         y = _y(low + amount, top)
         yield from _pattern(part, x, y, BAR, _y(low, top) - y)
@@ -95,21 +102,27 @@ def _bar(stage, bar, top, unit, chosen, room):
     if low > top:  # a tear: the bar goes on above
         teeth = [(x - 4 + (BAR + 8) * tooth / 8, TOP + (6 if tooth % 2 else 14)) for tooth in range(9)]
         yield svg.shape([*teeth, *((at, y + 6) for at, y in reversed(teeth))], style.PAPER)
-    yield svg.text(middle, _y(low, top) - 8, f"{style.significant(low)} {unit}", 14, anchor="middle", bold=True)
     yield svg.line(COLUMNS[stage], BASE, COLUMNS[stage] + COLUMN, BASE, style.INK)
+
+
+def _label(stage, total, top, unit, chosen, room):
+    """The total over a bar, on a ground of its own in case the GPU's line runs there, and what stands under it."""
+    middle, words = COLUMNS[stage] + COLUMN / 2, f"{style.significant(total)} {unit}"
+    y, width = _y(total, top) - 8, svg.text_width(words, 14, True)
+    yield svg.rect(middle - width / 2, y - 13, width, 17, BAND if chosen else style.PAPER)
+    yield svg.text(middle, y, words, 14, anchor="middle", bold=True)
     yield svg.text(middle, BASE + 20, f"stage {stage}", anchor="middle", bold=chosen)
     yield svg.text(middle, BASE + 36, SHARDED[stage], style.SMALL, style.QUIET, "middle")
-    fits = "✓ fits" if low <= room else "✗ does not fit"
-    yield svg.text(
-        middle, BASE + 53, fits, style.SMALL, style.GREEN if low <= room else style.VERMILION, "middle", True
-    )
+    fits = "✓ fits" if total <= room else "✗ does not fit"
+    colour = style.GREEN if total <= room else style.VERMILION
+    yield svg.text(middle, BASE + 54, fits, style.SMALL, colour, "middle", True)
 
 
 def _line(room, top, unit):
     y = _y(room, top)
     yield svg.line(24, y, COLUMNS[3] + COLUMN, y, style.INK, stroke_width=2, stroke_dasharray="7 4")
     below = y + 18 if y < BASE - 20 else y - 8
-    yield svg.text(24, below, f"the GPU: {style.significant(room)} {unit}", bold=True)
+    yield svg.text(24, below, f"the GPU: {_plain(room)} {unit}", bold=True)
 
 
 def _table(bars, gpus, stage):

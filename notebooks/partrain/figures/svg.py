@@ -19,6 +19,19 @@ class Picture:
     sentence: str
     height: int = 200
 
+    @property
+    def html(self):
+        """The picture and its sentence. The outer box is as narrow as the window, the picture scrolls inside it."""
+        return (
+            f'<div style="width: 0; min-width: min(100%, {style.WIDTH}px)">'
+            f'<div style="overflow-x: auto">{self.svg}</div>'
+            f'<p style="margin: 8px 0; line-height: 1.4">{escape(self.sentence)}</p></div>'
+        )
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        """As the last line of a cell, a picture shows itself."""
+        return {"text/html": self.html, "text/plain": self.sentence}
+
 
 def picture(sentence, height, *parts):
     """Put parts on a card of style.WIDTH by `height` pixels that carries the sentence as its text alternative."""
@@ -53,6 +66,23 @@ def lines(segments, stroke, **attributes):
     """Many straight lines (x1, y1, x2, y2) as one element, which keeps a large grid quick to draw."""
     moves = "".join(f"M{px(x1)} {px(y1)}L{px(x2)} {px(y2)}" for x1, y1, x2, y2 in segments)
     return f'<path d="{moves}" stroke="{stroke}" fill="none"{_more(attributes)}/>' if moves else ""
+
+
+def curve(points, stroke, **attributes):
+    """A line through (x, y) points, not filled."""
+    moves = "L".join(f"{px(x)} {px(y)}" for x, y in points)
+    return f'<path d="M{moves}" stroke="{stroke}" fill="none"{_more(attributes)}/>'
+
+
+def dot(x, y, radius, fill, **attributes):
+    """A filled circle."""
+    return f'<circle cx="{px(x)}" cy="{px(y)}" r="{px(radius)}" fill="{fill}"{_more(attributes)}/>'
+
+
+def window(x, y, width, height, *parts):
+    """Parts cut off at the edges of a rectangle (a clip path would need an id); they keep the picture's coordinates."""
+    box = f'x="{px(x)}" y="{px(y)}" width="{px(width)}" height="{px(height)}"'
+    return f'<svg {box} viewBox="{px(x)} {px(y)} {px(width)} {px(height)}">{"".join(parts)}</svg>'
 
 
 def shape(points, fill, **attributes):

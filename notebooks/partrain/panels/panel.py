@@ -4,11 +4,8 @@ A panel sets the value of an HTML widget and nothing else, so that notebooks wit
 compare byte for byte.
 """
 
-from html import escape
-
 import ipywidgets
 
-from partrain import style
 from partrain.figures import svg
 
 
@@ -102,11 +99,7 @@ class Panel:
             self._height = self.picture.height
         except Exception as error:  # a slider never answers with a traceback
             self.picture = svg.notice(str(error) or type(error).__name__, self._height)
-        self.html.value = (  # the outer box is as narrow as the window, the picture scrolls inside it
-            f'<div style="width: 0; min-width: min(100%, {style.WIDTH}px)">'
-            f'<div style="overflow-x: auto">{self.picture.svg}</div>'
-            f'<p style="margin: 8px 0; line-height: 1.4">{escape(self.picture.sentence)}</p></div>'
-        )
+        self.html.value = self.picture.html
         absent = set(self._hidden(values))
         for name, control in self.controls.items():  # after the picture, which the reader waits for
             control.layout.display = "none" if name in absent else None

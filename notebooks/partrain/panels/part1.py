@@ -39,7 +39,7 @@ def token_weighting(student=None):
 
     sliders = {}
     for index, (tokens, loss) in enumerate([(100, 2.0), (300, 1.0), (200, 1.5), (400, 0.5)]):
-        sliders[f"tokens_{index}"] = whole(f"Micro-batch {index} (tokens)", tokens, 0, 400, 10, half=True)
+        sliders[f"tokens_{index}"] = whole(f"Micro-batch {index} (tokens)", tokens, 10, 400, 10, half=True)
         sliders[f"loss_{index}"] = real(f"Micro-batch {index} (mean loss)", loss, 0, 4, 0.05, half=True)
     count = whole("Micro-batches (count)", 2, 2, MOST_MICRO_BATCHES)
     return Panel(draw, hidden, micro_batches=count, **sliders)

@@ -50,18 +50,18 @@ def memory_bars(student=None):
 def activation_bars(student=None):
     """Part 3: what one layer keeps for the backward pass; student is an activation_bytes(...) as the notebook asks."""
 
-    def draw(seq, batch, hidden, heads, tensor_parallel, sequence_parallel, recompute):
+    def draw(seq, batch, hidden_size, heads, tensor_parallel, sequence_parallel, recompute):
         how = {"tensor_parallel": tensor_parallel, "sequence_parallel": sequence_parallel, "recompute": recompute}
         if student is None or heads % tensor_parallel:
-            return draw_activation_bars(seq, batch, hidden, heads, **how)
-        answer, unfinished = ask_student(student, "activation_bytes", seq, batch, hidden, heads, 1, **how)
-        return draw_activation_bars(seq, batch, hidden, heads, **how, yours=answer, unfinished=unfinished)
+            return draw_activation_bars(seq, batch, hidden_size, heads, **how)
+        answer, unfinished = ask_student(student, "activation_bytes", seq, batch, hidden_size, heads, 1, **how)
+        return draw_activation_bars(seq, batch, hidden_size, heads, **how, yours=answer, unfinished=unfinished)
 
     return Panel(
         draw,
         seq=one_of("Sequence (tokens)", 2048, [2**power for power in range(9, 18)]),
         batch=whole("Micro-batch (sequences)", 1, 1, 16),
-        hidden=one_of("Hidden size", 12288, [1024, 2048, 4096, 6144, 8192, 12288, 16384, 20480, 25600]),
+        hidden_size=one_of("Hidden size", 12288, [1024, 2048, 4096, 6144, 8192, 12288, 16384, 20480, 25600]),
         heads=one_of("Attention heads", 96, [8, 12, 16, 32, 40, 64, 96, 128, 160]),
         tensor_parallel=one_of("Tensor parallel (devices)", 8, [1, 2, 4, 8]),
         recompute=menu("Recompute", "none", ["none", "selective", "full"], half=True),

@@ -4,6 +4,8 @@ import contextlib
 import io
 import math
 
+import numpy as np
+
 
 def ask_student(function, name, *arguments, **named):
     """Call a student's function quietly: (its number, None), or (None, the sentence that says what is missing)."""
@@ -25,6 +27,22 @@ def ask_student_several(function, name, count, *arguments, **named):
         return None, _finish(name, f"returned {got}, not {count} numbers")
     numbers = [_number(item, name) for item in items]
     return next(((None, missing) for _, missing in numbers if missing), ([number for number, _ in numbers], None))
+
+
+def ask_student_array(function, name, shape, *arguments, **named):
+    """The same for a function that returns an array of a known shape: (a float array, None) or (None, sentence)."""
+    answer, unfinished = _call(function, name, arguments, named)
+    if unfinished:
+        return None, unfinished
+    try:
+        array = np.array(answer, dtype=float)
+    except (TypeError, ValueError):
+        return None, _finish(name, f"returned a value of type {type(answer).__name__}, not an array of numbers")
+    if array.shape != shape:
+        return None, _finish(name, f"returned shape {array.shape}, not {shape}")
+    if not np.isfinite(array).all():
+        return None, _finish(name, "returned an array in which not every number is finite")
+    return array, None
 
 
 def _call(function, name, arguments, named):

@@ -159,3 +159,15 @@ def test_student_and_grader_have_one_table_of_forms(row):
         judged = compare.difference(plain, wanted, tolerance)
         assert (off(answer, wanted, tolerance) is None) == (judged is None), answer
         assert alike(answer, wanted, tolerance) == compare.same(plain, wanted, tolerance), answer
+
+
+def test_a_cell_that_uses_an_unfinished_function_waits_calmly(capsys):
+    from partrain import once_written
+
+    with once_written():
+        raise NotImplementedError
+    with once_written():
+        None + 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "This cell waits for your function above. Write it, then run this cell again."
+    assert said[1].startswith("This cell waits for your function above; it stopped with TypeError: unsupported")

@@ -1,10 +1,11 @@
 """Figures: the numbers are plain arithmetic, the SVG is well formed, and no text lies on another."""
 
 import itertools
-import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from pictures import is_sound, texts
+
 from partrain import style
 from partrain.figures import svg
 from partrain.figures.batch_grid import batch_grid
@@ -17,39 +18,10 @@ BATCHES = [
 ]
 
 
-def texts(picture):
-    return [
-        "".join(node.itertext()) for node in ElementTree.fromstring(picture.svg).iter() if node.tag.endswith("text")
-    ]
-
-
 def results(picture):
     """The results of the table under the picture: its only texts of 15 pixels."""
     nodes = ElementTree.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}text")
     return [node.text for node in nodes if node.get("font-size") == "15"]
-
-
-def boxes(picture):
-    """(words, left, top, right, bottom) of every text, by estimate."""
-    for node in ElementTree.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}text"):
-        x, y, size = (float(node.get(name)) for name in ("x", "y", "font-size"))
-        width = svg.text_width(node.text, size, node.get("font-weight") == "bold")
-        left = x - width * {"start": 0, "middle": 0.5, "end": 1}[node.get("text-anchor", "start")]
-        assert size >= style.SMALL
-        yield node.text, left, y - 0.75 * size, left + width, y + 0.2 * size
-
-
-def is_sound(picture):
-    root = ElementTree.fromstring(picture.svg)
-    assert root.get("role") == "img" and root.get("aria-label") == picture.sentence
-    assert not any("id" in node.attrib for node in root.iter())
-    assert not re.search(r"\bnan\b|\binf\b|-0\b(?!\.)|np\.", picture.svg)
-    placed = list(boxes(picture))
-    for words, left, top, right, bottom in placed:
-        assert left >= 4 and top >= 4 and right <= style.WIDTH - 4 and bottom <= picture.height - 4, words
-    for one, two in itertools.combinations(placed, 2):
-        apart = one[3] <= two[1] or two[3] <= one[1] or one[4] <= two[2] or two[4] <= one[2]
-        assert apart, (one, two)
 
 
 @pytest.mark.parametrize("numbers", GRIDS[::5])

@@ -1,0 +1,15 @@
+"""For cells that use the reader's own functions: they wait calmly until the function above works."""
+
+from contextlib import contextmanager
+
+
+@contextmanager
+def once_written():
+    """Run the lines of a `with` block; where the reader's function is not ready yet, say so in one line."""
+    try:
+        yield
+    except NotImplementedError:
+        print("This cell waits for your function above. Write it, then run this cell again.")
+    except Exception as error:
+        reason = " ".join(str(error).split())[:120]
+        print(f"This cell waits for your function above; it stopped with {type(error).__name__}: {reason}")

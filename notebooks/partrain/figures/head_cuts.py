@@ -1,0 +1,91 @@
+"""Which attention heads each device holds, and whether a cut falls into the middle of one."""
+
+from partrain import style
+from partrain.figures import svg
+
+HEIGHT = 300  # pixels
+LEFT, RIGHT, TOP, HIGH = 24, 736, 84, 56  # pixels: the band of columns
+HEAD_SIZE = 128  # columns of one head, as in GPT-3
+FILLS = (style.SKY, "#fbe5b6")  # of neighbouring heads
+
+
+def head_cuts(heads, devices):
+    """Draw the columns of Wq, Wk and Wv head by head, and the pieces of the devices under them.
+
+    heads and devices are whole numbers of at least 1.
+    """
+    hidden = heads * HEAD_SIZE
+    torn = _torn(heads, devices)
+    return svg.picture(
+        _sentence(heads, devices, hidden, torn),
+        HEIGHT,
+        svg.text(LEFT, 30, f"the {hidden:,} columns of Wq, Wk and Wv, head by head", bold=True),
+        svg.text(LEFT, 48, f"{style.count(heads, 'head')} of {HEAD_SIZE} columns", style.SMALL, style.QUIET),
+        *_heads(heads),
+        *_devices(devices),
+        *_cuts(heads, devices),
+        svg.line(24, 236, 736, 236, style.RULE),
+        *_words(heads, devices, hidden, torn),
+    )
+
+
+def _torn(heads, devices):
+    """The heads that a cut between two devices runs through."""
+    return [heads * d // devices for d in range(1, devices) if heads * d % devices]
+
+
+def _sentence(heads, devices, hidden, torn):
+    start = f"{style.count(heads, 'head')} on {style.count(devices, 'device')}:"
+    if not torn:
+        each = heads // devices
+        return f"{start} {style.count(each, 'whole head')} on each, {hidden // devices:,} of {hidden:,} columns."
+    first = f"a cut runs through head {torn[0]}" if len(torn) == 1 else f"cuts run through {len(set(torn))} heads"
+    return f"{start} {first}, so the scores of such a head would be partial sums before the softmax."
+
+
+def _heads(heads):
+    width = (RIGHT - LEFT) / heads
+    for head in range(heads):
+        x = LEFT + head * width
+        yield svg.rect(x, TOP, width, HIGH, FILLS[head % 2], stroke=style.QUIET)
+        if width >= 20:
+            yield svg.text(x + width / 2, TOP - 7, str(head), style.SMALL, anchor="middle")
+
+
+def _devices(devices):
+    width = (RIGHT - LEFT) / devices
+    y = TOP + HIGH + 22
+    for d in range(devices):
+        x = LEFT + d * width
+        yield svg.line(x + 3, y, x + width - 3, y, style.BLUE, stroke_width=4)
+        words = f"device {d}" if width >= 62 else str(d)
+        yield svg.text(x + width / 2, y + 20, words, style.SMALL, anchor="middle", bold=True)
+
+
+def _cuts(heads, devices):
+    """Dashed where a cut falls between two heads, solid with a cross under it where it runs through one."""
+    for d in range(1, devices):
+        x = LEFT + (RIGHT - LEFT) * d / devices
+        bad = heads * d % devices
+        dash = {} if bad else {"stroke_dasharray": "5 3"}
+        yield svg.line(x, TOP, x, TOP + HIGH + 28, style.VERMILION if bad else style.BLUE, stroke_width=2, **dash)
+        if bad:
+            yield svg.text(x, TOP + HIGH + 42, "✗", style.SMALL, style.VERMILION, "middle", True)
+
+
+def _words(heads, devices, hidden, torn):
+    rows = (
+        (
+            "heads on each device",
+            f"{heads} ÷ {devices} = {_plain(heads / devices)}" + ("" if not torn else ": not whole"),
+        ),
+        ("columns of Wq, Wk, Wv and rows of Wo", f"{hidden:,} ÷ {devices} = {_plain(hidden / devices)}"),
+    )
+    for row, (name, words) in enumerate(rows):
+        yield svg.text(24, 262 + 22 * row, name)
+        yield svg.text(288, 262 + 22 * row, words, bold=True)
+
+
+def _plain(value):
+    """A whole number without decimals, another one with two."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
