@@ -95,7 +95,7 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         if off.kind == "value":
             return f"{exercise.name} = {value_words(value)} is not it."
         return f"{exercise.name}: {off.sentence.replace('it returned', 'the answer is')}."
-    where = f"{call_words(exercise.name, one)}" if shown else "On an input that is not among the examples, it"
+    where = _called(exercise, one) if shown else "On an input that is not among the examples, it"
     if off.kind == "raised":
         text = f": {outcome.text}" if shown and outcome.text else ""
         if outcome.raised == "SystemExit":
@@ -110,6 +110,11 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
     return f"{where}: {off.sentence}." if shown else f"On an input that is not among the examples {off.sentence}."
 
 
+def _called(exercise: Exercise, one: Call) -> str:
+    """A visible call in words; the calls of a scenario are the driver's, and no student would know them again."""
+    return f"{exercise.name}, tried as a whole," if exercise.scenario else call_words(exercise.name, one)
+
+
 def _asked_for(exercise: Exercise) -> str:
     places = f"{exercise.digits} decimals" if exercise.digits else ""
     asked = ", to ".join(filter(None, [exercise.unit, places]))
@@ -120,7 +125,7 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
     points = exercise.points
     for i, one in enumerate(calls):
         if outcomes[i].changed:
-            where = call_words(exercise.name, one) if exercise.shows(one) else exercise.name
+            where = _called(exercise, one) if exercise.shows(one) else exercise.name
             message = f"The values are right, but {where} changed its input. Work on a copy: others need the original."
             return verdict.wrong(points, message, reason="changed")
     for i, one in enumerate(calls):

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.forms import expected_form, form_of
+
 
 @dataclass(frozen=True)
 class Off:
@@ -76,34 +78,6 @@ def same(answer: Any, twin: Any, tolerance: tuple[float, float], digits: int | N
             return False
         return bool(np.allclose(answer, twin, rtol=tolerance[0], atol=tolerance[1], equal_nan=True))
     return difference(answer, twin, tolerance, digits) is None
-
-
-def expected_form(reference: Any) -> str:
-    """The form that is asked for, in words."""
-    if isinstance(reference, bool | np.bool_):
-        return "True or False"
-    if isinstance(reference, Real):
-        return "a number"
-    if isinstance(reference, str):
-        return "a text"
-    if isinstance(reference, np.ndarray):
-        return "a numpy array" if reference.ndim else "a number"
-    if isinstance(reference, set | frozenset):
-        return "a set"
-    return "a dict" if isinstance(reference, dict) else "a list or tuple"
-
-
-def form_of(answer: Any) -> str:
-    """The form of what came back, in words."""
-    if isinstance(answer, bool):
-        return "True or False"
-    if isinstance(answer, Real):
-        return "a number"
-    if isinstance(answer, np.ndarray):
-        return f"an array of shape {answer.shape}"
-    return {str: "a text", list: "a list", set: "a set", dict: "a dict", type(None): "None"}.get(
-        type(answer), "an object"
-    )
 
 
 def _wrong_type(answer: Any, reference: Any) -> Off:

@@ -57,10 +57,10 @@ class Exercise:
     kind: "function" (reference is a function), "number" (reference is its value, asked for to `digits` decimals)
     or "choice" (reference is the right letter).
     examples: calls shown to students; draw: hidden calls out of a numpy Generator; refusals: calls that must raise
-    ValueError. tolerance: (relative, absolute). accepts(call, answer, reference) -> bool takes answers that are right in
-    another way than the reference's. defines: the names a student defines, where that is not just `name`; reference and
-    twins are then tuples of functions. scenario names a driver in the student kit that makes plain data of several calls
-    of them; drive(reference or twin, call) does the same here. The first `shown_refusals` refusals are shown to students.
+    ValueError. tolerance: (relative, absolute). accepts(call, answer, reference) -> bool takes answers that are right
+    in another way than the reference's. defines: the names a student defines, where that is not just `name`; reference
+    and twins are then tuples of functions. scenario names a driver in the student kit that makes plain data of several
+    calls of them; drive(reference or twin, call) does the same here. The first `shown_refusals` refusals are shown.
     """
 
     name: str

@@ -26,6 +26,20 @@ def finite(name: str, value: Any) -> float:
     return float(value)
 
 
+def positive(name: str, value: Any) -> float:
+    """`value` as a finite float above 0."""
+    if finite(name, value) <= 0:
+        raise ValueError(f"{name} must be a finite number above 0, not {value!r}")
+    return float(value)
+
+
+def not_negative(name: str, value: Any) -> float:
+    """`value` as a finite float of at least 0."""
+    if finite(name, value) < 0:
+        raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}")
+    return float(value)
+
+
 def finite_array(name: str, value: Any) -> np.ndarray:
     """`value` as a float64 array without NaN or infinity; a copy is made only where numpy needs one."""
     try:

@@ -28,16 +28,22 @@ def oracles() -> dict:
 
 
 @pytest.fixture(scope="session")
-def demo_course(tmp_path_factory):
-    """The demo class, graded end to end: (course, config). Tests that use it must leave it as it is."""
+def class_of(tmp_path_factory):
+    """part -> (course, config) of its demo class, graded end to end once. Tests must leave it as it is."""
     from rich.console import Console
 
     from autograder.course import open_course
     from autograder.demo import run
 
-    root = tmp_path_factory.mktemp("demo") / "course"
-    run(root, REPOSITORY, Console(quiet=True))
-    return open_course(root)
+    made = {}
+
+    def get(part):
+        if part not in made:
+            made[part] = tmp_path_factory.mktemp("class") / "course"
+            run(made[part], REPOSITORY, Console(quiet=True), [part])
+        return open_course(made[part])
+
+    return get
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +70,8 @@ def small_course(released_folder, tmp_path):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that share the demo class run on one worker, so that it is built once."""
+    """Tests that share a demo class run on one worker, so that it is built once; parts run side by side."""
     for item in items:
-        if "demo_course" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("demo"))
+        if "class_of" in getattr(item, "fixturenames", ()):
+            params = item.callspec.params if hasattr(item, "callspec") else {}
+            item.add_marker(pytest.mark.xdist_group(f"class-{params.get('part', 'part1_split_the_batch')}"))

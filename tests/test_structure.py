@@ -55,6 +55,7 @@ LAYERS = [  # each may import from those below it
     ("stubs", "sandbox", "wire", "verdict"),
     ("exercise",),
     ("compare",),
+    ("forms",),
 ]
 
 

@@ -27,7 +27,7 @@ def one_f_one_b_order(functions, stages, microbatches):
     for s in range(stages):
         if flying[s] > min(stages - s, microbatches):
             return (
-                f"With {stages} stages and {microbatches} micro-batches, stage {s} has {flying[s]} in flight at a time. "
+                f"With {stages} stages and {microbatches} micro-batches, stage {s} has {flying[s]} in flight at once. "
                 "In 1F1B stage s has stages - s at most: start its backwards earlier."
             )
         if flying[s] < min(stages - s, microbatches):

@@ -59,18 +59,19 @@ def _whole_epochs(known, length):
 def save_checkpoint(functions, seed, cut, steps):
     """A resumed run equals the uninterrupted one, and a power cut never costs the last whole checkpoint."""
     got = save_and_resume(functions, seed, cut, steps)
+    differs = [] if got["differs"] == "nothing" else got["differs"].split(", ")
     if got["read_from"] == "the running object":
         return "What came back is the state of the run as it is now, not as it was saved: that is a reference, no copy."
     if got["read_from"] == "no file":
         return "save_checkpoint wrote no file at `path`. When the program ends, its memory is gone."
     if got["read_from"] == "another path":
         return "What came back was saved under another path, after this one. Use the `path` that is given."
-    if len(got["differs"]) == len(SHOWN):
+    if len(differs) == len(SHOWN):
         return "After loading, nothing is as it was saved. Did load_checkpoint put it into the `run` it was given?"
-    if got["differs"] and 0 < got["weights_off"] < 1e-2:
+    if differs and 0 < got["weights_off"] < 1e-2:
         return "The weights came back close to what they were, but not equal: digits were lost on the way to the file."
-    if got["differs"]:
-        return f"Not as it was saved: {', '.join(SHOWN[name] for name in got['differs'])}."
+    if differs:
+        return f"Not as it was saved: {', '.join(SHOWN[name] for name in differs)}."
     if got["steps_that_differ"]:
         return f"{got['steps_that_differ']} of {steps} steps differ from those of the uninterrupted run."
     if got["old_one_lost"]:

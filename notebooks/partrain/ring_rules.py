@@ -1,4 +1,4 @@
-"""What `check` tries on a ring all-reduce. Rings differ in direction and in chunks; these rules hold for all of them."""
+"""What `check` tries on a ring all-reduce. Rings differ in direction and in chunks; these rules hold for all."""
 
 import math
 
@@ -37,7 +37,9 @@ def _of_arrays(held, given, where):
     if not any(summed) and np.abs(n * np.array(held) - total).max() <= near:
         return "That is the mean over the devices. This all-reduce adds up."
     if not all(summed):
-        return f"{where}, these do not hold the sum of all arrays: {_devices(summed)}. {_why(held, total, near)}".strip()
+        return (
+            f"{where}, these do not hold the sum of all arrays: {_devices(summed)}. {_why(held, total, near)}".strip()
+        )
     if len({np.array(array, dtype=float).tobytes() for array in held}) > 1:
         return (
             f"{where}, every device is close to the sum, but they are not equal in the last bits. Add a chunk up once, "
@@ -70,7 +72,9 @@ def _of_bytes(sent, n, size, where):
     if total * ELEMENT == asked and asked:
         return f"{together}: those are elements. An element of a float64 array takes 8 bytes."
     if any(number % ELEMENT for number in sent):
-        return f"{where}, the bytes {[float(s) for s in sent]} are not all whole elements of 8 bytes. Count what is sent."
+        return (
+            f"{where}, the bytes {[float(s) for s in sent]} are not all whole elements of 8 bytes. Count what is sent."
+        )
     if total != asked:
         return f"{together} bytes. {_too_much(sent, n, size * ELEMENT, chunk)}".strip()
     if any(abs(number - asked / n) > 2 * chunk for number in sent):
@@ -91,4 +95,8 @@ def _too_much(sent, n, whole, chunk):
     what = next((words for amount, words in alike.items() if all(number == amount for number in sent)), "")
     if not what and sum(sent) == (n - 1) * whole:
         what = "one of the two halves was not counted"
-    return f"That looks as if {what}." if what else "Each step sends one chunk from each device; a ring has 2(n - 1) steps."
+    return (
+        f"That looks as if {what}."
+        if what
+        else "Each step sends one chunk from each device; a ring has 2(n - 1) steps."
+    )

@@ -95,7 +95,7 @@ def _read_from(loaded, later, other, wrote):
 
 
 def _differs(state, wanted):
-    """The items of a state that are not as wanted; the half word of the generator counts for itself."""
+    """The items of a state that are not as wanted, as text; the half word of the generator counts for itself."""
 
     def items(whole):
         random = dict(whole["random_state"])
@@ -103,7 +103,7 @@ def _differs(state, wanted):
         return {**whole, "random_state": random, "half_word": half}
 
     state, wanted = items(state), items(wanted)
-    return [name for name in wanted if state[name] != wanted[name]]
+    return ", ".join(name for name in wanted if state[name] != wanted[name]) or "nothing"
 
 
 def _files(folder):

@@ -47,6 +47,12 @@ def significant(value, digits=3):
     return f"{math.copysign(up, value):,.{places}f}"
 
 
+def short(value, digits=2):
+    """A number with as few decimals as it needs, `digits` at most: 33, 28.5, 107.25."""
+    text = number(float(value), digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
 def count(amount, unit):
     """A count with its unit, which is given in the singular: `count(1_048_576, "token")` is "1,048,576 tokens"."""
     return f"{amount:,} {plural(amount, unit)}"

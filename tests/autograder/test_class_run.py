@@ -29,12 +29,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY = [(part, student) for part, students in CLASSES.items() for student in students]
 
 
-def said(demo_course, student, part=PART1):
-    return book.read_verdict(demo_course[0].root, student, part)
-
-
-def state(demo_course, student, name, part=PART1):
-    return said(demo_course, student, part)["exercises"][name]["state"]
+def said(class_of, student, part=PART1):
+    return book.read_verdict(class_of(part)[0].root, student, part)
 
 
 def db(config):
@@ -42,8 +38,8 @@ def db(config):
 
 
 @pytest.mark.parametrize(("part", "student"), EVERY)
-def test_every_hand_in_has_a_verdict_of_the_stated_form(demo_course, part, student):
-    got = said(demo_course, student, part)
+def test_every_hand_in_has_a_verdict_of_the_stated_form(class_of, part, student):
+    got = said(class_of, student, part)
     assert set(got) == {"student", "part", "points", "max_points", "sealed", "repairs", "exercises"}
     assert (got["student"], got["part"]) == (student, part)
     assert got["max_points"] == sum(e.points for e in ASSIGNMENTS[part])
@@ -53,17 +49,17 @@ def test_every_hand_in_has_a_verdict_of_the_stated_form(demo_course, part, stude
 
 
 @pytest.mark.parametrize("part", CLASSES)
-def test_all_right_gets_all_points_and_blank_none(demo_course, part):
-    right, blank = said(demo_course, "all-right", part), said(demo_course, "blank", part)
+def test_all_right_gets_all_points_and_blank_none(class_of, part):
+    right, blank = said(class_of, "all-right", part), said(class_of, "blank", part)
     assert {row["state"] for row in right["exercises"].values()} <= {verdict.RIGHT, verdict.WAITS}
     assert blank["points"] == 0 and {row["state"] for row in blank["exercises"].values()} == {verdict.NOT_STARTED}
 
 
 @pytest.mark.parametrize("part", CLASSES)
-def test_every_mistake_of_every_function_is_made_and_named(demo_course, part):
+def test_every_mistake_of_every_function_is_made_and_named(class_of, part):
     named = {}
     for student in CLASSES[part]:
-        for name, row in said(demo_course, student, part)["exercises"].items():
+        for name, row in said(class_of, student, part)["exercises"].items():
             named.setdefault(name, set()).add(row["mistake"])
     for exercise in ASSIGNMENTS[part]:
         if exercise.kind == "function":
@@ -94,23 +90,21 @@ def test_every_mistake_of_every_function_is_made_and_named(demo_course, part):
         ("hands-in-an-empty-file", "why_average", "could not be graded", "it is empty"),
     ],
 )
-def test_what_a_sample_student_is_told(demo_course, student, name, wanted, words):
-    row = said(demo_course, student)["exercises"][name]
+def test_what_a_sample_student_is_told(class_of, student, name, wanted, words):
+    row = said(class_of, student)["exercises"][name]
     assert row["state"] == wanted and words in row["message"]
 
 
-def test_the_grade_book_says_the_same_as_the_verdicts(demo_course):
-    _, config = demo_course
-    for part in CLASSES:
-        rows = book.scores(db(config), part)
-        assert set(rows) == set(CLASSES[part])
-        for student, row in rows.items():
-            got = {name: v["points"] for name, v in said(demo_course, student, part)["exercises"].items()}
-            assert row == got
+@pytest.mark.parametrize("part", CLASSES)
+def test_the_grade_book_says_the_same_as_the_verdicts(class_of, part):
+    rows = book.scores(db(class_of(part)[1]), part)
+    assert set(rows) == set(CLASSES[part])
+    for student, row in rows.items():
+        assert row == {name: v["points"] for name, v in said(class_of, student, part)["exercises"].items()}
 
 
-def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(demo_course):
-    with NbGraderAPI(config=demo_course[1]).gradebook as gradebook:
+def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(class_of):
+    with NbGraderAPI(config=class_of(PART1)[1]).gradebook as gradebook:
         submission = gradebook.find_submission(PART1, "hands-in-a-web-page")
         grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
         assert grades and all(grade.auto_score is None and grade.needs_manual_grade for grade in grades)
@@ -118,8 +112,8 @@ def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(demo_course
         assert right.score == right.max_score and not right.needs_manual_grade
 
 
-def test_hand_ins_carry_timestamp_and_secret_and_stay_as_they_were(demo_course):
-    root = demo_course[0].root
+def test_hand_ins_carry_timestamp_and_secret_and_stay_as_they_were(class_of):
+    root = class_of(PART1)[0].root
     for student, what in CLASSES[PART1].items():
         folder = root / "submitted" / student / PART1
         assert (folder / "timestamp.txt").read_text() and (folder / "submission_secret.txt").read_text()
@@ -131,11 +125,11 @@ def test_hand_ins_carry_timestamp_and_secret_and_stay_as_they_were(demo_course):
 
 
 @pytest.mark.parametrize(("part", "student"), EVERY)
-def test_feedback_shows_the_verdicts_and_nothing_hidden(demo_course, part, student):
-    course, _ = demo_course
+def test_feedback_shows_the_verdicts_and_nothing_hidden(class_of, part, student):
+    course, _ = class_of(part)
     folder = course.root / "feedback" / student / part
     page = (folder / f"{part}.html").read_text(encoding="utf-8")
-    got = said(demo_course, student, part)
+    got = said(class_of, student, part)
     for name, row in got["exercises"].items():
         assert f"{name}: {row['state']}" in page
     graded = nbformat.read(course.root / "autograded" / student / part / f"{part}.ipynb", as_version=4)
@@ -155,26 +149,26 @@ def test_feedback_shows_the_verdicts_and_nothing_hidden(demo_course, part, stude
     assert not (folder / "recorded_answers.json").exists()
 
 
-def test_feedback_is_released_to_the_students(demo_course):
-    released = list((demo_course[0].root / "exchange").glob("*/feedback/*.html"))
+def test_feedback_is_released_to_the_students(class_of):
+    released = list((class_of(PART1)[0].root / "exchange").glob("*/feedback/*.html"))
     assert len(released) >= len(CLASSES[PART1])
 
 
-def test_the_report_counts_and_lists(demo_course):
-    page = (demo_course[0].root / "report" / "index.html").read_text(encoding="utf-8")
+def test_the_report_counts_and_lists(class_of):
+    page = (class_of(PART1)[0].root / "report" / "index.html").read_text(encoding="utf-8")
     assert "hands-in-a-web-page" in page and "it is a web page, saved under a notebook&#39;s name" in page
     assert "mean of means" in page and "Graded unsealed" in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
 
-def test_the_released_copy_holds_no_solution_no_draw_and_no_reference(demo_course):
-    course, _ = demo_course
-    for part in CLASSES:
-        assert list(leaks_in(course, part)) == []
-        released = (course.root / "release" / part / f"{part}.ipynb").read_text(encoding="utf-8")
-        assert "record(" not in released and course.secret.decode() not in released
-        kit = {path.name for path in (course.root / "release" / part / course.kit).iterdir()}
-        assert {"check.py", "record.py", "examples.json"} <= kit
+@pytest.mark.parametrize("part", CLASSES)
+def test_the_released_copy_holds_no_solution_no_draw_and_no_reference(class_of, part):
+    course, _ = class_of(part)
+    assert list(leaks_in(course, part)) == []
+    released = (course.root / "release" / part / f"{part}.ipynb").read_text(encoding="utf-8")
+    assert "record(" not in released and course.secret.decode() not in released
+    kit = {path.name for path in (course.root / "release" / part / course.kit).iterdir()}
+    assert {"check.py", "record.py", "examples.json"} <= kit
 
 
 def test_a_leak_is_found(small_course):
@@ -189,8 +183,8 @@ def test_a_leak_is_found(small_course):
     assert "a line of the solution" in found and "names partrain_ref" in found and "solution mark" in found
 
 
-def test_the_doctor_is_content(demo_course):
-    findings = list(examine(*demo_course))
+def test_the_doctor_is_content(class_of):
+    findings = list(examine(*class_of(PART1)))
     assert [f for f in findings if not f.good] == []
     assert {"the student's kernel, from inside", f"{PART1}: grade book against verdicts"} <= {f.what for f in findings}
 
@@ -207,34 +201,34 @@ SOME = [
 ]
 
 
-def another_course(demo_course, root):
+def another_course(class_of, root):
     """A fresh course with the demo's secret and some of its hand-ins, nothing graded yet."""
     create(root, REPOSITORY)
-    shutil.copyfile(demo_course[0].root / ".course_secret", root / ".course_secret")
+    shutil.copyfile(class_of(PART1)[0].root / ".course_secret", root / ".course_secret")
     course, config = open_course(root)
     assert NbGraderAPI(config=config).generate_assignment(PART1)["success"]
     for student in SOME:
-        shutil.copytree(demo_course[0].root / "submitted" / student, root / "submitted" / student)
+        shutil.copytree(class_of(PART1)[0].root / "submitted" / student, root / "submitted" / student)
     return course, config
 
 
-def same_grades(demo_course, other):
-    wanted, got = book.scores(db(demo_course[1]), PART1), book.scores(db(other[1]), PART1)
+def same_grades(class_of, other):
+    wanted, got = book.scores(db(class_of(PART1)[1]), PART1), book.scores(db(other[1]), PART1)
     assert got == {student: wanted[student] for student in SOME}
     for student in SOME:
-        assert book.read_verdict(other[0].root, student, PART1) == said(demo_course, student)
+        assert book.read_verdict(other[0].root, student, PART1) == said(class_of, student)
 
 
-def test_nbgrader_autograde_gives_the_same_grades(demo_course, tmp_path):
-    other = another_course(demo_course, tmp_path / "cli")
+def test_nbgrader_autograde_gives_the_same_grades(class_of, tmp_path):
+    other = another_course(class_of, tmp_path / "cli")
     command = [sys.executable, "-m", "nbgrader", "autograde", PART1]
     ran = subprocess.run(command, cwd=other[0].root, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    same_grades(demo_course, other)
+    same_grades(class_of, other)
 
 
-def test_the_formgrader_button_gives_the_same_grades(demo_course, tmp_path):
-    other = another_course(demo_course, tmp_path / "formgrader")
+def test_the_formgrader_button_gives_the_same_grades(class_of, tmp_path):
+    other = another_course(class_of, tmp_path / "formgrader")
     port, token = 18_731, "of-the-tests"
     command = [
         *(sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root", f"--port={port}"),
@@ -248,7 +242,7 @@ def test_the_formgrader_button_gives_the_same_grades(demo_course, tmp_path):
             url = f"http://127.0.0.1:{port}/formgrader/api/submission/{PART1}/{student}/autograde"
             answer = press(url, token)
             assert answer["success"], answer
-        same_grades(demo_course, other)
+        same_grades(class_of, other)
     finally:
         server.terminate()
         server.wait(30)
@@ -268,8 +262,8 @@ def press(url, token):
     raise AssertionError("the server did not start")
 
 
-def test_under_a_stock_configuration_the_course_fails_closed(demo_course, tmp_path):
-    other, config = another_course(demo_course, tmp_path / "stock")
+def test_under_a_stock_configuration_the_course_fails_closed(class_of, tmp_path):
+    other, config = another_course(class_of, tmp_path / "stock")
     (other.root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'partrain'\n")
     shutil.rmtree(other.root / "submitted" / "hands-in-a-web-page")
     shutil.rmtree(other.root / "submitted" / "ends-the-program")
@@ -284,8 +278,8 @@ def test_under_a_stock_configuration_the_course_fails_closed(demo_course, tmp_pa
 # ---- the class run ------------------------------------------------------------------------------------------------
 
 
-def test_running_again_goes_on_where_it_was(demo_course, tmp_path):
-    course, config = another_course(demo_course, tmp_path / "again")
+def test_running_again_goes_on_where_it_was(class_of, tmp_path):
+    course, config = another_course(class_of, tmp_path / "again")
     for student in SOME[2:]:
         shutil.rmtree(course.root / "submitted" / student)
     (course.root / "submitted" / "no-notebook" / PART1).mkdir(parents=True)
@@ -308,8 +302,8 @@ def test_running_again_goes_on_where_it_was(demo_course, tmp_path):
     assert set(book.scores(db(config), PART1)["blank"].values()) == {None}
 
 
-def test_the_command_line(demo_course):
-    root = str(demo_course[0].root)
+def test_the_command_line(class_of):
+    root = str(class_of(PART1)[0].root)
     ran = CliRunner().invoke(cli, ["grade", "part1", "--course", root, "--each"], catch_exceptions=True)
     assert "all-right: 26 of 26 (graded before)" in ran.output and "hands-in-a-web-page, everything" in ran.output
     assert ran.exit_code == 0
@@ -331,9 +325,9 @@ def test_the_command_line(demo_course):
         (["report", "--course", "."], "is not a course folder"),
     ],
 )
-def test_a_slip_gets_one_sentence(demo_course, repository, arguments, words):
+def test_a_slip_gets_one_sentence(class_of, repository, arguments, words):
     if "--course" not in arguments:
-        arguments = [*arguments, "--course", str(demo_course[0].root)]
+        arguments = [*arguments, "--course", str(class_of(PART1)[0].root)]
     command = [sys.executable, "-m", "autograder", *arguments]
     ran = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert ran.returncode == 2 and words in ran.stderr and "Traceback" not in ran.stderr

@@ -153,7 +153,7 @@ def test_the_noise_scale_of_simulated_gradients():
     """Per-device and averaged gradients of a drawn problem give its exact tr(Σ)/|G|² (McCandlish et al., A.1)."""
     rng = np.random.default_rng(4)
     gradient, spread = np.array([0.3, -0.4, 0.0]), np.array([1.0, 2.0, 0.5])
-    devices = (gradient + spread * rng.standard_normal((4000, 8, 4, 3))).mean(axis=2)  # 4 examples a device
+    devices = (gradient + spread * rng.standard_normal((20_000, 8, 4, 3))).mean(axis=2)  # 4 examples a device
     small_sq, big_sq = (devices**2).sum(2).mean(), (devices.mean(1) ** 2).sum(1).mean()
     assert lr.noise_scale(4, small_sq, 32, big_sq) == pytest.approx(5.25 / 0.25, rel=0.05)
 

@@ -20,8 +20,8 @@ TABLE = (24, 290, 298)  # pixels: left of the name, right of the result, left of
 def checkpoint_interval(save_seconds, restart_seconds, gpus, gpu_hours, answer=None, *, unfinished=None):
     """Draw the waste and the interval at which it is least.
 
-    gpu_hours: mean time between failures of one GPU. answer, if given, is the interval in seconds to mark instead of the
-    best one; unfinished, if given, is a sentence that says why none is marked.
+    gpu_hours: mean time between failures of one GPU. answer, if given, is the interval in seconds to mark instead of
+    the best one; unfinished, if given, is a sentence that says why none is marked.
     """
     mean = gpu_hours * HOUR / gpus  # seconds between failures of the job
     best = math.sqrt(2 * save_seconds * mean)
@@ -112,7 +112,7 @@ def _scales(top):
 
 
 def _curves(parts, top):
-    grid = [MINUTES.low * (MINUTES.high / MINUTES.low) ** (place / 120) for place in range(121)]
+    grid = [MINUTES.low * (MINUTES.high / MINUTES.low) ** (place / 72) for place in range(73)]
     looks = (
         ("saves", parts.saves, style.BLUE, {"stroke_dasharray": "8 4"}),
         ("lost work", parts.lost, style.VERMILION, {"stroke_dasharray": "2 3"}),

@@ -44,12 +44,16 @@ def _sentence(heads, devices, hidden, torn):
 
 
 def _heads(heads):
-    width = (RIGHT - LEFT) / heads
-    for head in range(heads):
-        x = LEFT + head * width
-        yield svg.rect(x, TOP, width, HIGH, FILLS[head % 2], stroke=style.QUIET)
-        if width >= 20:
-            yield svg.text(x + width / 2, TOP - 7, str(head), style.SMALL, anchor="middle")
+    """Neighbouring heads in two colours; drawn in few elements, so that a slider stays quick."""
+    width, middle = (RIGHT - LEFT) / heads, TOP + HIGH / 2
+    yield svg.rect(LEFT, TOP, RIGHT - LEFT, HIGH, FILLS[1])
+    dash = f"{width:.4f} {width:.4f}"
+    yield svg.line(LEFT, middle, RIGHT, middle, FILLS[0], stroke_width=HIGH, stroke_dasharray=dash)
+    edges = [LEFT + width * head for head in range(heads + 1)]
+    sides = [(x, TOP, x, TOP + HIGH) for x in edges] + [(LEFT, y, RIGHT, y) for y in (TOP, TOP + HIGH)]
+    yield svg.lines(sides, style.QUIET)
+    for head in range(heads if width >= 20 else 0):
+        yield svg.text(edges[head] + width / 2, TOP - 7, str(head), style.SMALL, anchor="middle")
 
 
 def _devices(devices):
@@ -83,9 +87,9 @@ def _words(heads, devices, hidden, torn):
     )
     for row, (name, words) in enumerate(rows):
         yield svg.text(24, 262 + 22 * row, name)
-        yield svg.text(288, 262 + 22 * row, words, bold=True)
+        yield svg.text(304, 262 + 22 * row, words, bold=True)
 
 
 def _plain(value):
-    """A whole number without decimals, another one with two."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
+    """A whole number without decimals, another one with up to three."""
+    return f"{value:,.3f}".rstrip("0").rstrip(".")

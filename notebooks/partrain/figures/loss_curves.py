@@ -12,13 +12,15 @@ COLOURS = (style.INK, style.VERMILION, style.PURPLE, style.BLUE, style.GREEN)
 MOST_POINTS = 64  # of one curve
 
 
-def loss_curves(runs, examples):
+def loss_curves(runs, batches, examples):
     """Draw up to five runs.
 
-    runs: name -> losses, evenly spread from no example to the last one; shorter lists stop early, so they are given as
-    (losses, share) with the share of the examples seen. examples: how many each whole run sees.
+    runs: name -> the loss before the first update and after each one; batches: the batch of each run, in this order;
+    examples: how many a whole run sees. A run that stops before is called diverged.
     """
-    curves = {name: run if isinstance(run, tuple) else (run, 1) for name, run in runs.items()}
+    curves = {
+        name: (losses, (len(losses) - 1) * batch / examples) for (name, losses), batch in zip(runs.items(), batches)
+    }
     seen = Axis(0, examples, LEFT, RIGHT)
     ends = "; ".join(f"{name}: {_end(*curve)}" for name, curve in curves.items())
     sentence = f"Loss above the best possible, after {examples:,} examples. {ends}."

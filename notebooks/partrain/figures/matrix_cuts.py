@@ -1,15 +1,12 @@
 """The two matrices of an MLP in their pieces, where the devices swap, and whether the pieces give the whole result."""
 
-import functools
-
 import numpy as np
 
 from partrain import style
 from partrain.figures import svg
-from partrain.layers import gelu
+from partrain.figures.mlp_in_pieces import HIDDEN, INNER, TOKENS, differences, swaps_needed, whole_result
 
 HEIGHT = 578  # pixels; always the same, so that nothing below the picture moves while a slider does
-TOKENS, HIDDEN, INNER = 4, 8, 16  # entries; the inner size is usually 4 times the hidden size
 CELL = 13  # pixels of one entry
 SHEET = 3  # pixels from one partial sum to the next in their stack
 FIRST, SECOND = 110, 342  # pixels: the middles of the two products
@@ -19,29 +16,14 @@ AGREE = 1e-9  # largest difference up to which two results count as the same
 STATES = {"whole": "whole on each device", "columns": "by columns", "rows": "by rows", "partial": "partial sums"}
 
 
-@functools.cache
-def example():
-    """X, W_up and W_down of the picture: always the same numbers."""
-    rng = np.random.default_rng(0)
-    sizes = ((TOKENS, HIDDEN), (HIDDEN, INNER), (INNER, HIDDEN))
-    return tuple(rng.standard_normal(size).round(2) / 2 for size in sizes)
-
-
-@functools.cache
-def whole_result():
-    """The result on one device."""
-    X, W_up, W_down = example()
-    return gelu(X @ W_up) @ W_down
-
-
 def matrix_cuts(devices, up, down, yours=None, *, unfinished=None):
     """Draw gelu(X @ W_up) @ W_down over `devices`, with W_up cut by `up` and W_down by `down` ("columns" or "rows").
 
     devices divide 8. yours, if given, is the reader's result for these matrices; unfinished, if given, is a sentence
     that says why there is none.
     """
-    swaps = _swaps(devices, up, down)
-    off, late = _differences(devices, up, down)
+    swaps = swaps_needed(devices, up, down)
+    off, late = differences(devices, up, down)
     sentence = unfinished or _sentence(devices, up, down, late)
     rows = _results(swaps, off, late)
     if yours is not None:
@@ -59,36 +41,7 @@ def matrix_cuts(devices, up, down, yours=None, *, unfinished=None):
     )
 
 
-# ---- the numbers --------------------------------------------------------------------------------------------------
-
-
-def _swaps(devices, up, down):
-    """(the swap before the GeLU, the one after it, the one after the second product), each a name or ""."""
-    if devices == 1:
-        return "", "", ""
-    before = "all-reduce" if up == "rows" else ""
-    after = "all-gather" if up == down == "columns" else ""
-    return before, after, "all-reduce" if down == "rows" else "all-gather"
-
-
-@functools.cache
-def _differences(devices, up, down):
-    """Largest differences from the whole MLP: of the pieces as drawn, and with the sum one step late (or None)."""
-    X, W_up, W_down = example()
-    if up == "columns":
-        inner = np.hstack([gelu(X @ piece) for piece in np.split(W_up, devices, axis=1)])
-        late = None
-    else:
-        cut = zip(np.split(X, devices, axis=1), np.split(W_up, devices), strict=True)
-        sums = [x @ piece for x, piece in cut]
-        inner = gelu(np.sum(sums, axis=0))
-        late = float(np.abs(np.sum([gelu(each) for each in sums], axis=0) @ W_down - whole_result()).max())
-    if down == "rows":
-        cut = zip(np.split(inner, devices, axis=1), np.split(W_down, devices), strict=True)
-        result = np.sum([part @ piece for part, piece in cut], axis=0)
-    else:
-        result = np.hstack([inner @ piece for piece in np.split(W_down, devices, axis=1)])
-    return float(np.abs(result - whole_result()).max()), late
+# ---- the words ----------------------------------------------------------------------------------------------------
 
 
 def _sentence(devices, up, down, late):
@@ -101,9 +54,9 @@ def _sentence(devices, up, down, late):
         return (
             f"{start} the GeLU needs no swap before it, but two all-gathers are needed, one before the second product."
         )
-    second = "all-gather" if down == "columns" else "all-reduce"
+    second = "one all-gather" if down == "columns" else "another"
     return (
-        f"{start} one all-reduce is needed before the GeLU and one {second} at the end; with the first one after the "
+        f"{start} one all-reduce is needed before the GeLU and {second} at the end; with the first one after the "
         f"GeLU, the result is off by up to {_plain(late)}."
     )
 
@@ -135,11 +88,11 @@ def _first_product(devices, up, swaps):
     yield from _sign(381, FIRST, "=")
     yield from _matrix(396, FIRST, (TOKENS, INNER), "X @ W_up", z_state, devices)
     before, after, _ = swaps
-    box = 680 if before else 640  # left edge of the GeLU
+    box = 680 if before else 636  # left edge of the GeLU
     yield svg.rect(box, FIRST - 26, 54, 52, style.PAPER, stroke=style.INK, rx=8)
     yield svg.text(box + 27, FIRST + 4.5, "GeLU", anchor="middle", bold=True)
     if before or after:
-        yield from _swap(640 if before else 712, FIRST, before or after)
+        yield from _swap(640 if before else 707, FIRST, before or after)
 
 
 def _second_product(devices, up, down, swaps):

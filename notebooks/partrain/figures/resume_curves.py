@@ -1,5 +1,7 @@
 """The losses of a run that was never stopped and of one that was resumed, and the difference between them."""
 
+import functools
+
 import numpy as np
 
 from partrain import style
@@ -44,22 +46,30 @@ def resume_curves(cut, **kept):
 
 def _runs(cut, kept):
     """Losses of the whole run, losses of the resumed one, and by how much their last weights differ at most."""
-    run = AdamRun(SEED)
-    whole = [run.step() for _ in range(cut)]
-    saved = {name: item for name, item in run.state().items() if kept[name]}
-    whole += [run.step() for _ in range(STEPS - cut)]
+    whole, states = _whole_run()
     fresh = AdamRun(SEED)  # nothing in memory: what is not in the checkpoint starts anew
-    fresh.restore(saved)
+    fresh.restore({name: item for name, item in states[cut].items() if kept[name]})
     resumed = [fresh.step() for _ in range(STEPS - cut)]
-    return whole, resumed, float(np.abs(fresh.weights - run.weights).max())
+    return whole, resumed, float(np.abs(fresh.weights - states[-1]["weights"]).max())
+
+
+@functools.cache
+def _whole_run():
+    """Its losses, and its state before each step and after the last."""
+    run = AdamRun(SEED)
+    states, losses = [run.state()], []
+    for _ in range(STEPS):
+        losses.append(run.step())
+        states.append(run.state())
+    return losses, states
 
 
 def _sentence(forgotten, gaps, weights_off):
     count, differ = len(gaps), sum(gap > 0 for gap in gaps)
     if not forgotten:
         return (
-            f"With all six in the checkpoint, all {count} losses after the resume equal those of the whole run to the last "
-            "bit, and so do the final weights."
+            f"With all six in the checkpoint, all {count} losses after the resume equal those of the whole run to the "
+            "last bit, and so do the final weights."
         )
     names = forgotten[0] if len(forgotten) == 1 else f"{', '.join(forgotten[:-1])} and {forgotten[-1]}"
     names = "any of the six" if len(forgotten) == len(ITEMS) else names

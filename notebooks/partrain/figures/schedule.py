@@ -79,17 +79,18 @@ def _marks(warm_up, total):
     for step, words, y in ((warm_up, "warmup_steps", 42), (total, "total_steps", 62)):
         x = STEP.at(step)
         yield svg.line(x, y - 8, x, RATE.start, style.QUIET, stroke_dasharray="3 4")
-        yield svg.text(x + 6, y, f"{words} = {step}", style.SMALL, style.QUIET)
+        left = x > STEP.end - 110  # no room on the right of the line
+        yield svg.text(
+            x - 6 if left else x + 6, y, f"{words} = {step}", style.SMALL, style.QUIET, "right" if left else "left"
+        )
 
 
 def _curve(rates, off):
     points = [(STEP.at(step), RATE.at(rate, 12)) for step, rate in enumerate(rates)]
     yield svg.curve(points, style.BLUE, stroke_width=1.5)
-    for step, (x, y) in enumerate(points):
-        if off is not None and step >= off:
-            yield svg.rect(x - 3.5, y - 3.5, 7, 7, style.VERMILION)
-        else:
-            yield svg.dot(x, y, 3.5, style.BLUE)
+    right = points if off is None else points[:off]
+    yield svg.dots(right, 3.5, style.BLUE)
+    yield from (svg.rect(x - 3.5, y - 3.5, 7, 7, style.VERMILION) for x, y in points[len(right) :])
 
 
 def _table(rates, warm_up, total):

@@ -81,9 +81,7 @@ def _loss(value):
 
 def _map(small, big):
     yield svg.text(24, 26, "the valley from above: flat along, steep across", style.SMALL, style.QUIET)
-    yield svg.text(
-        24, 46, "each ring is one height of the loss; the cross is the lowest point", style.SMALL, style.QUIET
-    )
+    yield svg.text(24, 46, "rings: equal loss; cross: the lowest point", style.SMALL, style.QUIET)
     rings = [_ring(height) for height in RINGS]
     bottom = [(X.at(0) - 5, Y.at(0), X.at(0) + 5, Y.at(0)), (X.at(0), Y.at(0) - 5, X.at(0), Y.at(0) + 5)]
     yield svg.window(
@@ -118,7 +116,7 @@ def _path(small, big):
     """Small steps as a thin line, big ones as a thick line with a dot at every step."""
     yield svg.curve(small, style.VERMILION, stroke_width=1.5)
     yield svg.curve(big, style.BLUE, stroke_width=2.5)
-    yield from (svg.dot(x, y, 3.5, style.BLUE) for x, y in big)
+    yield svg.dots(big, 3.5, style.BLUE)
 
 
 def _losses(small, big, factor):
@@ -135,7 +133,7 @@ def _losses(small, big, factor):
         LOSS.end - 5,
         SEEN.end - SEEN.start + 10,
         LOSS.start - LOSS.end + 10,
-        *_path(_seen(small, 1), _seen(big, factor)),
+        *_path(_seen(small, 1)[::2], _seen(big, factor)),
     )
 
 
@@ -145,7 +143,7 @@ def _seen(points, factor):
 
 def _table(factor, rate, warm_up, end_small, end_big):
     steps = SMALL_STEPS // factor
-    ramp = f", reached after {style.count(warm_up, 'step')}" if warm_up else ""
+    ramp = f", full after {style.count(warm_up, 'step')}" if warm_up else ""
     if warm_up > steps:
         ramp = f", not reached in {style.count(steps, 'step')}"
     rows = (

@@ -79,6 +79,14 @@ def dot(x, y, radius, fill, **attributes):
     return f'<circle cx="{px(x)}" cy="{px(y)}" r="{px(radius)}" fill="{fill}"{_more(attributes)}/>'
 
 
+def dots(points, radius, fill):
+    """Filled circles at (x, y) points as one element, which keeps many of them quick to draw."""
+    spots = "".join(f"M{px(x)} {px(y)}h0" for x, y in points)
+    return (
+        f'<path d="{spots}" stroke="{fill}" stroke-width="{px(2 * radius)}" stroke-linecap="round"/>' if spots else ""
+    )
+
+
 def window(x, y, width, height, *parts):
     """Parts cut off at the edges of a rectangle (a clip path would need an id); they keep the picture's coordinates."""
     box = f'x="{px(x)}" y="{px(y)}" width="{px(width)}" height="{px(height)}"'

@@ -1,8 +1,8 @@
 """The panels of part 6: split the matrices."""
 
 from partrain.figures.head_cuts import head_cuts as draw_head_cuts
-from partrain.figures.matrix_cuts import example, whole_result
 from partrain.figures.matrix_cuts import matrix_cuts as draw_matrix_cuts
+from partrain.figures.mlp_in_pieces import example, whole_result
 from partrain.panels.panel import Panel, menu, one_of
 from partrain.panels.student import ask_student_array
 

@@ -45,6 +45,17 @@ def ask_student_array(function, name, shape, *arguments, **named):
     return array, None
 
 
+def ask_student_as(read, function, name, *arguments, **named):
+    """The same for another form: read(answer) gives it as it is wanted, or raises ValueError with what is wrong."""
+    answer, unfinished = _call(function, name, arguments, named)
+    if unfinished:
+        return None, unfinished
+    try:
+        return read(answer), None
+    except ValueError as error:
+        return None, f"Look at {name} again, in the cell above. {error}"
+
+
 def _call(function, name, arguments, named):
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -1,4 +1,4 @@
-"""Part 4's figures, panels and checks: their numbers are the reference's, and every shuffle that keeps its promises is right."""
+"""Part 4's figures, panels and checks: numbers are the reference's, any shuffle that keeps its promises is right."""
 
 import itertools
 
@@ -51,12 +51,12 @@ def test_resume_curves_has_the_numbers_of_the_reference(kept):
 
 def test_resume_curves_sentences():
     assert resume_curves(12, **ALL).sentence == (
-        "With all six in the checkpoint, all 18 losses after the resume equal those of the whole run to the last bit, and "
-        "so do the final weights."
+        "With all six in the checkpoint, all 18 losses after the resume equal those of the whole run to the last bit, "
+        "and so do the final weights."
     )
     assert resume_curves(12, **{**ALL, "moments": False}).sentence == (
-        "Without the moments, the first loss after the resume is equal to the last bit; 17 of 18 losses differ, and the "
-        "final weights by up to 0.22."
+        "Without the moments, the first loss after the resume is equal to the last bit; 17 of 18 losses differ, and "
+        "the final weights by up to 0.22."
     )
     assert resume_curves(12, **dict.fromkeys(ITEMS, False)).sentence.startswith(
         "Without any of the six, the first loss"
@@ -101,8 +101,10 @@ def test_checkpoint_interval_has_the_numbers_of_the_reference(cluster):
 
 def test_the_llama_3_panel():
     panel = panels.checkpoint_interval()
-    said = "A failure every 3.093 hours: with a checkpoint every 19.27 minutes the waste is least, 13.1% of the computing time."
-    assert is_calm(panel) == said
+    said = (
+        "A failure every 3.093 hours: with a checkpoint every 19.27 minutes the waste is least, 13.1% of the computing "
+    )
+    assert is_calm(panel) == said + "time."
     panel.controls["gpus"].value = 131_072
     assert "1.09" not in is_calm(panel)
     panel.buttons["Llama 3: 419 failures in 54 days"].click()

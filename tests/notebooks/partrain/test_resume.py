@@ -1,4 +1,4 @@
-"""Save and resume: the kit's run, driver and power cut, in every form that students save in, and against the grader's."""
+"""Save and resume: the kit's run, driver and power cut, in every form students save in, and against the grader's."""
 
 import gzip
 import io
@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from autograder import wire
+from autograder.exercise import call
 from partrain import scenarios
 from partrain.adam_run import AdamRun
 from partrain.plain import pack
 from partrain.power_cut import PowerCut, power_cut
 from partrain.properties import save_checkpoint as tried
 from partrain.record import SCENARIOS
-
-from autograder import wire
-from autograder.exercise import call
 from partrain_ref import adam_run, drives
 from partrain_ref.exercises.part4 import EXERCISES
 
@@ -306,7 +306,7 @@ def test_after_the_cut_nothing_more_reaches_the_disk(tmp_path):
 def test_names_of_the_students_module_are_watched(tmp_path):
     """IPython puts an `open` of its own into the notebook, and `from os import replace` is a name too."""
     source = "from os import replace\ndef save(path):\n    open(path, 'w').close()\n    replace(path, path + '2')\n"
-    space = {"open": lambda file, *args, **kwargs: io.open(file, *args, **kwargs)}
+    space = {"open": lambda file, *args, **kwargs: open(file, *args, **kwargs)}
     exec(source, space)
     theirs = space["open"], space["replace"]
     with power_cut([space["save"]]) as disk:
