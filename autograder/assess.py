@@ -100,14 +100,14 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         text = f": {outcome.text}" if shown and outcome.text else ""
         if outcome.raised == "SystemExit":
             return f"{where} ended the program. Remove the call that does it (exit, quit or sys.exit)."
-        legal = " This input is legal: it must not be refused." if outcome.raised == "ValueError" else ""
+        legal = " This input is legal: it should get an answer." if outcome.raised == "ValueError" else ""
         return f"{where} stopped with {outcome.raised}{text}.{legal}"
     if off.kind == "nothing":
         hint = "It printed something: return it instead." if outcome.printed else "Did you print instead of return?"
         return f"{where} returned nothing (None). {hint}"
     if off.kind == "value":
         return f"{where} gave {value_words(value)}." if shown else f"{where} gave a wrong value."
-    return f"{where}: {off.sentence}." if shown else f"On an input that is not among the examples {off.sentence}."
+    return f"{where.removesuffix(',')}: {off.sentence}." if shown else f"On an input that is not among the examples {off.sentence}."
 
 
 def _called(exercise: Exercise, one: Call) -> str:
@@ -116,7 +116,7 @@ def _called(exercise: Exercise, one: Call) -> str:
 
 
 def _asked_for(exercise: Exercise) -> str:
-    places = f"{exercise.digits} decimals" if exercise.digits else ""
+    places = f"{exercise.digits} decimal{'s' if exercise.digits > 1 else ''}" if exercise.digits else ""
     asked = ", to ".join(filter(None, [exercise.unit, places]))
     return f"Asked for: {asked}." if asked else ""
 

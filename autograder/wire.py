@@ -3,13 +3,15 @@
 What comes back was made by student code: every size, depth and form is checked, nothing is ever unpickled, and any
 surprise is a `WireError`. Forms: JSON numbers, strings, true, false, null and lists stand for themselves; the rest is a
 one-key object: {"float": "nan"}, {"set": [...]}, {"dict": [[key, value], ...]}, {"array": {dtype, shape, base64}},
-{"other": "type name"}; and in calls only, so that students get the pairs that they were promised, {"tuple": [...]}.
+{"other": "type name"}; and in calls only, so that students get what they were promised, {"tuple": [...]} for a pair and
+{"record": [class, [[field, value], ...]]} for a dataclass, which the kit has under the same name.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import dataclasses
 import json
 import math
 from dataclasses import dataclass, field
@@ -53,7 +55,7 @@ class Bundle:
 
 
 def encode(value: Any, tuples: bool = False) -> Any:
-    """Plain data as JSON-ready objects. A tuple is written as a list, unless `tuples` asks to tell them apart."""
+    """Plain data as JSON-ready objects. With `tuples`, as in calls, a tuple is told from a list, and records may go."""
     if isinstance(value, np.ndarray):
         array = np.ascontiguousarray(value)
         packed = base64.b64encode(array.tobytes()).decode()
@@ -71,6 +73,9 @@ def encode(value: Any, tuples: bool = False) -> Any:
         return {"dict": [[encode(key, tuples), encode(item, tuples)] for key, item in value.items()]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if tuples and dataclasses.is_dataclass(value):
+        fields = [[field.name, encode(getattr(value, field.name), True)] for field in dataclasses.fields(value)]
+        return {"record": [type(value).__name__, fields]}
     raise TypeError(f"{type(value).__name__} is not plain data")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from autograder.compare import NotData, Raised
 from autograder.exercise import Call
 
 MOST = 120
+MOST_OF_A_RECORD = 400  # only our own calls hold records
 
 
 def call_words(name: str, one: Call) -> str:
@@ -19,11 +21,12 @@ def call_words(name: str, one: Call) -> str:
 
 
 def value_words(value: Any) -> str:
-    """A value without numpy's own wrapping, at most 120 characters."""
+    """A value without numpy's own wrapping, at most 120 characters, a record's at most 400."""
     if isinstance(value, NotData | Raised):
         return f"an object of type {value.type_name}"
     text = " ".join(repr(_plain(value)).split())
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    most = MOST_OF_A_RECORD if is_dataclass(value) else MOST
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _plain(value: Any) -> Any:

@@ -64,7 +64,7 @@ def save_and_resume(functions: tuple[Callable, Callable], seed: int, cut: int, s
             "losses": np.array([loss for loss, _ in resumed]),
             "weights": np.array(resumed[-1][1]["weights"]),
             "steps_that_differ": sum(one != two for one, two in zip(resumed, whole, strict=True)),
-            "old_one_lost": _old_one_lost(save, load),
+            **_saved_twice(save, load),
         }
 
 
@@ -95,13 +95,14 @@ def _items_of(state: dict) -> dict:
 
 
 @lru_cache(maxsize=256)  # a matter of how a pair of functions writes, not of what; and the disk is slow
-def _old_one_lost(save: Callable, load: Callable) -> bool:
-    """Whether some power cut in the middle of a save leaves neither the old nor the new checkpoint to load."""
+def _saved_twice(save: Callable, load: Callable) -> dict[str, bool]:
+    """Whether a second save to the same path loads, and whether a power cut in it leaves neither old nor new one."""
     with tempfile.TemporaryDirectory() as folder:
-        return _lost_in(Path(folder, "torn"), save, load)
+        loads, lost = _second_save(Path(folder, "torn"), save, load)
+    return {"new_one_loads": loads, "old_one_lost": lost}
 
 
-def _lost_in(path: Path, save: Callable, load: Callable) -> bool:
+def _second_save(path: Path, save: Callable, load: Callable) -> tuple[bool, bool]:
     seed, (first, rest) = 0, _uninterrupted(0, 3, 1)
     old, new = _restored(seed, first), _restored(seed, rest[0][1])
 
@@ -117,10 +118,12 @@ def _lost_in(path: Path, save: Callable, load: Callable) -> bool:
     with power_cut(None) as seen:
         save(str(path), new)
     whole.append(loads(path))
+    if whole[1] in (None, whole[0]):
+        return False, False
     for number in range(1, len(seen) + 1):
         save(str(path), old)
         with suppress(PowerCut), power_cut(number):
             save(str(path), new)
         if loads(path) not in whole:
-            return True
-    return False
+            return True, True
+    return True, False

@@ -14,9 +14,14 @@ from partrain.need import (
     need_positive,
     need_positive_or_zero,
 )
+from partrain.planning import Cluster, Gpu, Model, Plan
 
 __all__ = [
     "AdamRun",
+    "Cluster",
+    "Gpu",
+    "Model",
+    "Plan",
     "check",
     "gelu",
     "megatron_flops",

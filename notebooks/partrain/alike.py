@@ -1,4 +1,4 @@
-"""Is an answer right in another form? The student's side of the table that the grader uses too; tests hold them equal."""
+"""Is an answer right in another form? The student's side of the grader's table; tests hold the two equal."""
 
 import math
 

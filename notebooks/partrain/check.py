@@ -69,7 +69,7 @@ def _check_function(name, answer, exercise):
     hint = next((m["sentence"] for m in exercise["mistakes"] if _alike(answers, m["answers"], exercise)), "")
     for one, got in zip(exercise["examples"], answers):
         if isinstance(got, _Stopped):
-            legal = "This input is legal: it must not be refused." if got.kind == "ValueError" else ""
+            legal = "This input is legal: it should get an answer." if got.kind == "ValueError" else ""
             said = f"{_words(name, one)} stopped with {got.words}"
             raise Unfinished("\n".join(filter(None, [said, hint or legal])))
         wrong = off(got, unpack(one["answer"]), exercise["tolerance"])
@@ -88,8 +88,11 @@ def _check_properties(name, functions, exercise):
             wrong = PROPERTIES[name](functions, *inputs[0], **inputs[1])
         except NotImplementedError:
             raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
+        except NotWritten as error:
+            raise Unfinished(f"{name}: {error}.") from None
         except Exception as error:
-            raise Unfinished(f"{name} stopped with {type(error).__name__}: {error}") from None
+            where = arose_in(functions, error) or name
+            raise Unfinished(f"{where} stopped with {type(error).__name__}: {error}") from None
         if wrong:
             raise Unfinished(f"{name}: not right yet.\n{wrong}")
     for one in exercise["refusals"]:

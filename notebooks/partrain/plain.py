@@ -3,14 +3,20 @@
 JSON numbers, texts, true, false, null and lists stand for themselves; the rest is a one-key object:
 {"float": "nan"}, {"set": [...]}, {"dict": [[key, value], ...]}, {"array": {dtype, shape, base64}}, {"other": "type"}.
 Inputs may also hold {"tuple": [...]}; in an answer a tuple is as good as a list, and is packed as one.
+They may hold {"record": [name, [[field, value], ...]]} too, one of RECORDS; in an answer it is packed as a dict.
 """
 
 import base64
+import dataclasses
 import math
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+
+from partrain.planning import Cluster, Gpu, Model, Plan
+
+RECORDS = {record.__name__: record for record in (Plan, Model, Gpu, Cluster)}
 
 MAX_ITEMS = 200_000
 MAX_DEPTH = 10
@@ -33,6 +39,8 @@ def pack(value, depth=0):
         return number if math.isfinite(number) else {"float": str(number)}
     if isinstance(value, str):
         return str.__str__(value)[:MAX_ITEMS]
+    if isinstance(value, tuple(RECORDS.values())):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if depth < MAX_DEPTH and isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) <= MAX_ITEMS:
         return _pack_many(value, depth + 1)
     return {"other": type(value).__name__}
@@ -76,6 +84,9 @@ def unpack(raw):
         return {unpack(item) for item in body}
     if form == "tuple":
         return tuple(unpack(item) for item in body)
+    if form == "record":
+        name, fields = body
+        return RECORDS[name](**{field: unpack(item) for field, item in fields})
     if form == "dict":
         return {unpack(key): unpack(item) for key, item in body}
     if form == "array":

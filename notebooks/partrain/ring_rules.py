@@ -71,32 +71,33 @@ def _of_bytes(sent, n, size, where):
     together = f"{where}, the arrays are right, and the devices together sent {total:g}"
     if total * ELEMENT == asked and asked:
         return f"{together}: those are elements. An element of a float64 array takes 8 bytes."
+    if total == 8 * asked and asked:
+        return f"{together}: those are bits. A byte has 8 of them."
     if any(number % ELEMENT for number in sent):
         return (
             f"{where}, the bytes {[float(s) for s in sent]} are not all whole elements of 8 bytes. Count what is sent."
         )
     if total != asked:
-        return f"{together} bytes. {_too_much(sent, n, size * ELEMENT, chunk)}".strip()
+        return f"{together} bytes. {_too_much(sent, n, size * ELEMENT, chunk)}"
     if any(abs(number - asked / n) > 2 * chunk for number in sent):
-        return f"{together} bytes, as they should, but one of them most: {sent}. In a ring all send about the same."
+        most = max(range(n), key=lambda d: sent[d])
+        return f"{together} bytes, as they should, but device {most} sent {sent[most]:g} of them: all send alike."
     return None
 
 
 def _too_much(sent, n, whole, chunk):
     """What the wrong bytes amount to, if that can be told."""
     alike = {
-        2 * n * whole: "each sent 2n whole arrays",
-        2 * (n - 1) * whole: "each sent a whole array in each of the 2(n - 1) steps",
-        (n - 1) * whole: "each sent its whole array to every other",
-        2 * whole: "each sent two whole arrays, as in n steps in each half",
-        whole: "each sent one whole array",
-        2 * (n - 1) * chunk: "padding was counted as part of the array",
+        "each sent 2n whole arrays": 2 * n * whole,
+        "each sent a whole array in each of the 2(n - 1) steps": 2 * (n - 1) * whole,
+        "each sent its whole array to every other": (n - 1) * whole,
+        "each sent two whole arrays, as in n steps in each half": 2 * whole,
+        "each sent one whole array": whole,
+        "padding was counted as part of the array": 2 * (n - 1) * chunk,
     }
-    what = next((words for amount, words in alike.items() if all(number == amount for number in sent)), "")
-    if not what and sum(sent) == (n - 1) * whole:
-        what = "one of the two halves was not counted"
+    found = [words for words, amount in alike.items() if all(number == amount for number in sent)]
+    if not found and sum(sent) == (n - 1) * whole:
+        found = ["one of the two halves was not counted", "an element was taken for 4 bytes"]
     return (
-        f"That looks as if {what}."
-        if what
-        else "Each step sends one chunk from each device; a ring has 2(n - 1) steps."
+        f"That looks as if {', or '.join(found)}." if found else "A device sends one chunk in each of 2(n - 1) steps."
     )

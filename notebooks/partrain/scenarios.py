@@ -15,6 +15,10 @@ from partrain.power_cut import PowerCut, power_cut
 MOST_CUTS = 48  # power cuts tried on one save; a format of many small writes is cut at that many places
 
 
+class NotWritten(RuntimeError):
+    """One of several functions is still a stub. Not a NotImplementedError, which says that nothing is written."""
+
+
 def ask_steps(functions, steps, batch, rows, seed):
     """The rows of each of `steps`, asked one by one in that order; then those of the first epoch under another seed.
 
@@ -38,8 +42,9 @@ def save_and_resume(functions, seed, cut, steps):
 
     Gives a dict: `differs`, what of the state is not as it was saved; `weights_off`, by how much at most; `read_from`,
     "file", "no file", "the running object" or "another path"; `losses` and `weights`, the resumed run's;
-    `steps_that_differ`, counted bit for bit against the uninterrupted run; `old_one_lost`, whether after some power cut
-    in the middle of the next save no whole checkpoint loads.
+    `steps_that_differ`, counted bit for bit against the uninterrupted run; `new_one_loads`, whether after a second save
+    to the same path the newer state loads; `old_one_lost`, whether after some power cut in the middle of that save no
+    whole checkpoint loads.
     """
     save, load = functions
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +68,7 @@ def save_and_resume(functions, seed, cut, steps):
             "losses": np.array([loss for loss, _ in resumed]),
             "weights": np.array(resumed[-1][1]["weights"]),
             "steps_that_differ": sum(one != two for one, two in zip(resumed, whole)),
-            "old_one_lost": _lost_in_power_cuts(save, load, folder, seed, cut),
+            **_saved_twice(save, load, folder, seed, cut),
         }
 
 
@@ -78,7 +83,15 @@ def _load(load, path, old_path, run, wrote):
     try:
         load(path, run)
     except NotImplementedError:
-        raise RuntimeError("load_checkpoint is not written yet") from None
+        raise NotWritten("load_checkpoint is not written yet") from None
+    except FileNotFoundError as error:
+        if wrote:
+            looked, there = os.path.basename(str(error.filename)), sorted(os.listdir(os.path.dirname(path)))
+            wrote_names = ", ".join(repr(name) for name in there if "other" not in name)
+            said = f"no file {looked!r} to load; save_checkpoint wrote {wrote_names}"
+            raise FileNotFoundError(said).with_traceback(error.__traceback__) from None
+        with contextlib.suppress(Exception):
+            load(old_path, run)  # no file is there: see whether it was kept in memory
     except Exception:
         if wrote:
             raise
@@ -110,24 +123,26 @@ def _files(folder):
     return [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
 
 
-def _lost_in_power_cuts(save, load, folder, seed, cut):
-    """Save twice over the same path and cut the second save short, at one event after the other."""
+def _saved_twice(save, load, folder, seed, cut):
+    """Save twice over the same path, once whole; then cut the second save short, at one event after the other."""
     old, new = _trained(seed, cut), _trained(seed, cut + 1)
     path = _fresh_path(folder, 0)
     save(path, old)
-    whole = [_what_loads(load, path, seed)]
+    first = _what_loads(load, path, seed)
     with power_cut([save]) as disk:
         save(path, new)
-    whole.append(_what_loads(load, path, seed))
+    second = _what_loads(load, path, seed)
+    if second is None or second == first:
+        return {"new_one_loads": False, "old_one_lost": False}
     cuts = np.unique(np.linspace(1, disk.seen, min(disk.seen, MOST_CUTS)).astype(int)) if disk.seen else []
     for number in (int(k) for k in cuts):
         path = _fresh_path(folder, number)
         save(path, old)
         with contextlib.suppress(PowerCut, Exception), power_cut([save], number):
             save(path, new)
-        if _what_loads(load, path, seed) not in whole:
-            return True
-    return False
+        if _what_loads(load, path, seed) not in (first, second):
+            return {"new_one_loads": True, "old_one_lost": True}
+    return {"new_one_loads": True, "old_one_lost": False}
 
 
 def _what_loads(load, path, seed):

@@ -1,20 +1,32 @@
 """Values and calls as a reader would write them."""
 
-from partrain.plain import pack, unpack
+import traceback
+
+from partrain.plain import RECORDS, pack, unpack
 
 MOST = 120
+MOST_OF_A_RECORD = 400  # a Cluster can be read, and copied, in full
 
 
 def value_words(value):
     """A value without numpy's own wrapping; long ones are cut."""
-    text = " ".join(repr(_plain(value)).split())
-    return text if len(text) <= MOST else text[: MOST - 1] + "…"
+    record = isinstance(value, tuple(RECORDS.values()))
+    most = MOST_OF_A_RECORD if record else MOST
+    text = " ".join(repr(value if record else _plain(value)).split())
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def call_words(name, args, kwargs):
     """`name(2.0, [100, 300], accum=8)` in backquotes."""
     listed = [value_words(value) for value in args] + [f"{key}={value_words(value)}" for key, value in kwargs.items()]
     return f"`{name}({', '.join(listed)})`"
+
+
+def arose_in(functions, error):
+    """The name of that one of several functions in which an error arose, or None."""
+    names = {f.__code__: f.__name__ for f in functions if hasattr(f, "__code__")}
+    codes = (frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__))
+    return next((names[code] for code in codes if code in names), None)
 
 
 class _Named:

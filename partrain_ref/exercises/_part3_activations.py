@@ -30,12 +30,13 @@ def _activations(
     full=lambda whole, t, sp: 2 * whole,
     scores_by=lambda t: t,
     inside_by=lambda t: t,
+    pairs=lambda s, b, h, a: 5 * a * s**2 * b,
 ):
-    """activation_bytes with room for slips in `full` and in what divides the attention scores and the 24."""
+    """activation_bytes with room for slips in `full`, in the scores (`pairs`) and in what divides them and the 24."""
     whole, t = seq * batch * hidden, tensor_parallel
     if recompute == "full":
         return float(layers * full(whole, t, sequence_parallel))
-    scores = 5 * heads * seq**2 * batch / scores_by(t) if recompute == "none" else 0
+    scores = pairs(seq, batch, hidden, heads) / scores_by(t) if recompute == "none" else 0
     return layers * (10 * whole / (t if sequence_parallel else 1) + 24 * whole / inside_by(t) + scores)
 
 
@@ -69,9 +70,11 @@ def _draw_activation_bytes(rng):
 
 _GPT3 = (2048, 1, 12288, 96, 96)
 FULL_DIVIDED = (
-    "With full recomputation the input of each block is divided by the tensor-parallel devices there. In this course "
+    "With full recomputation the input of each layer is divided by the tensor-parallel devices there. In this course "
     "each of them keeps it whole, whatever the parallelism."
 )
+
+BYTES_TWICE = "That is twice as much: 10, 24 and 5 count bytes already, 2 for each 16-bit number."
 
 activation_bytes = Exercise(
     "activation_bytes",
@@ -110,6 +113,28 @@ activation_bytes = Exercise(
             "one_layer",
             lambda seq, batch, hidden, heads, layers, **k: _activations(seq, batch, hidden, heads, 1, **k),
             "That is one layer. Every layer keeps its activations until its backward pass.",
+        ),
+        Mistake(
+            "one_layer",
+            lambda seq, batch, hidden, heads, layers, **k: _activations(
+                *(seq, batch, hidden, heads), 1 if k.get("recompute") == "full" else layers, **k
+            ),
+            "That is one layer. With full recomputation every layer keeps its input.",
+        ),
+        Mistake(
+            "heads_forgotten",
+            _slip(pairs=lambda s, b, h, a: 5 * s**2 * b),
+            "The heads are missing in the attention scores: 5as/h. Each head has scores of its own.",
+        ),
+        Mistake(
+            "scores_for_tokens",
+            _slip(pairs=lambda s, b, h, a: 5 * a * s * b),
+            "The s of 5as/h is missing. There is a score for each pair of tokens, not for each token.",
+        ),
+        Mistake(
+            "scores_not_over_hidden",
+            _slip(pairs=lambda s, b, h, a: 5 * a * s**2 * b * h),
+            "The attention scores are not divided by the hidden size: 5as/h.",
         ),
         Mistake(
             "scores_forgotten",
@@ -152,22 +177,32 @@ activation_bytes = Exercise(
         Mistake(
             "recompute_ignored",
             _renamed(selective="none", full="none"),
-            "recompute changes nothing there. Selective drops the attention scores, full keeps only the block inputs.",
+            "recompute changes nothing there. Selective drops the scores, full keeps only the input of each layer.",
+        ),
+        Mistake(
+            "selective_ignored",
+            _renamed(selective="none"),
+            "Selective recomputation changes nothing there. It does not keep the attention scores.",
+        ),
+        Mistake(
+            "full_ignored",
+            _renamed(full="none"),
+            "Full recomputation changes nothing there. It keeps nothing but the input of each layer.",
         ),
         Mistake(
             "full_as_selective",
             _renamed(full="selective"),
-            "Full recomputation drops only the attention scores there. It keeps nothing but the input of each block.",
+            "Full recomputation drops only the attention scores there. It keeps nothing but the input of each layer.",
         ),
         Mistake(
             "selective_as_full",
             _renamed(selective="full"),
-            "Selective recomputation keeps only block inputs there. It drops the attention scores and nothing else.",
+            "Selective recomputation keeps only layer inputs there. It drops the attention scores and nothing else.",
         ),
         Mistake(
             "full_keeps_nothing",
             _slip(full=lambda whole, t, sp: 0),
-            "Full recomputation keeps nothing at all there. It starts again from the input of each block.",
+            "Full recomputation keeps nothing at all there. It starts again from the input of each layer.",
         ),
         Mistake(
             "batch_forgotten",
@@ -177,7 +212,13 @@ activation_bytes = Exercise(
         Mistake(
             "bytes_counted_twice",
             lambda *a, **k: 2 * memory.activation_bytes(*a, **k),
-            "That is twice as much: the 34 and the 5 count bytes already, 2 for each 16-bit number.",
+            BYTES_TWICE,
+            unit=True,
+        ),
+        Mistake(
+            "bytes_counted_twice",
+            lambda *a, **k: (1 if k.get("recompute") == "full" else 2) * memory.activation_bytes(*a, **k),
+            BYTES_TWICE,
             unit=True,
         ),
         Mistake(

@@ -41,7 +41,11 @@ shard = Exercise(
     "shard",
     reference=memory.shard,
     points=4,
-    examples=(call(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2), call(np.arange(1.0, 11.0), 4)),
+    examples=(
+        call(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 2),
+        call(np.arange(1.0, 11.0), 4),
+        call(np.arange(1.0, 7.0), 3),  # divides evenly: nothing to fill
+    ),
     draw=_draw_shard,
     refusals=(
         refuse("devices is 0", np.ones(4), 0),
@@ -76,6 +80,18 @@ shard = Exercise(
             "dealt_out",
             lambda flat, devices: list(_fill(flat, devices * _up(flat, devices)).reshape(-1, devices).T),
             "The entries are dealt out in turn, like cards. Each device gets a run of neighbours.",
+        ),
+        Mistake(
+            "one_entry_too_long",
+            lambda flat, devices: _cut(
+                _fill(flat, devices * (len(flat) // devices + 1)), devices, len(flat) // devices + 1
+            ),
+            "Where the size divides evenly, the pieces are one entry too long. Round up only where something is left.",
+        ),
+        Mistake(
+            "devices_as_length",
+            lambda flat, devices: _cut(_fill(flat, devices * _up(flat, devices)), _up(flat, devices), devices),
+            "The number of devices became the length of a piece. It is the number of pieces.",
         ),
         Mistake(
             "whole_copies",
@@ -208,6 +224,18 @@ def _first_piece_new(moved, n, weights):
     return np.concatenate([moved[:size], weights[size:]])
 
 
+def _steps_in_a_row(weights, grads, moments, step, lr):
+    for grad in grads:
+        weights, moments = memory.sharded_adam_step(weights, [grad] * len(grads), moments, step, lr)
+    return weights, moments
+
+
+def _averaged_after_the_step(weights, grads, moments, step, lr):
+    steps = [memory.sharded_adam_step(weights, [grad] * len(grads), moments, step, lr) for grad in grads]
+    kept = [tuple(np.mean([after[d] for _, after in steps], axis=0)) for d in range(len(grads))]
+    return np.mean([moved for moved, _ in steps], axis=0), kept
+
+
 NOT_GATHERED = "The weights are not gathered. Every device needs all of the new weights for its next forward pass."
 WHOLE_MOMENTS = "All of both moments are there for every device, so no memory is saved. Each keeps its own pieces."
 
@@ -266,6 +294,21 @@ sharded_adam_step = Exercise(
             "Each device used its own gradient for its piece. It needs its piece of the mean over all devices.",
         ),
         Mistake(
+            "own_gradients",
+            _adam(gradient=lambda grads: _own_gradients(grads) / len(grads)),
+            "Each device used its own gradient for its piece. It needs its piece of the mean over all devices.",
+        ),
+        Mistake(
+            "averaged_too_late",
+            _averaged_after_the_step,
+            "Each gradient made a step, and the results were averaged. Average the gradients first, then step once.",
+        ),
+        Mistake(
+            "steps_in_a_row",
+            _steps_in_a_row,
+            "The gradients made one step each, one after the other. There is one step, along their mean.",
+        ),
+        Mistake(
             "first_device_only",
             _adam(gradient=lambda grads: np.array(grads[0])),
             "Only the gradient of the first device was used. The step goes along the mean of all.",
@@ -298,7 +341,7 @@ sharded_adam_step = Exercise(
         Mistake(
             "root_forgotten",
             _adam(root=lambda v: v + EPS),
-            "The root is missing: the step is divided by the root of the second moment.",
+            "The root is missing: line 4 divides by √v̂, not by v̂.",
         ),
         Mistake("betas_swapped", _adam(betas=(0.999, 0.9)), "The two betas are swapped: 0.9 is for the first moment."),
         Mistake("uphill", _adam(sign=1.0), "The weights moved along the gradient. A step goes against it."),
@@ -315,6 +358,23 @@ sharded_adam_step = Exercise(
             "whole_moments", _adam(keep=lambda old, new, hat, n: [tuple(_padded(p, n) for p in new)] * n), WHOLE_MOMENTS
         ),
         Mistake("whole_moments", _adam(keep=lambda old, new, hat, n: tuple(new)), WHOLE_MOMENTS),
+        Mistake(
+            "moments_swapped",
+            _adam(keep=lambda old, new, hat, n: _pairs(new[::-1], n)),
+            "The pairs came back as (v, m). In each pair m stands first.",
+        ),
+        Mistake(
+            "moments_not_returned",
+            lambda *a: memory.sharded_adam_step(*a)[0],
+            "Only the weights came back. Return (weights, moments): the next step needs the new moments.",
+        ),
+        Mistake(
+            "moments_from_zero",
+            lambda weights, grads, moments, step, lr: memory.sharded_adam_step(
+                weights, grads, [(0 * m, 0 * v) for m, v in moments], step, lr
+            ),
+            "The moments that came in were not used. A step goes on from those of the step before.",
+        ),
         Mistake(
             "old_moments",
             _adam(keep=lambda old, new, hat, n: _pairs(old, n)),

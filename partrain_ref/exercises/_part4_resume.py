@@ -59,6 +59,20 @@ def _in_memory(keep, give_back):
     return save, load
 
 
+def _first_only(path, run):
+    if not os.path.exists(path):
+        checkpoint.save_checkpoint(path, run)
+
+
+def _appended(path, run):
+    with open(path, "a", encoding="ascii") as file:
+        file.write(json.dumps(run.state()))
+
+
+def _second_lost(one, answer):
+    return _answer(answer)["differs"] == "nothing" and not _answer(answer)["new_one_loads"]
+
+
 def _one_file(pair):
     save, load = pair
     name = "checkpoint.json"
@@ -68,11 +82,14 @@ def _one_file(pair):
     )
 
 
+UNREAD = {"differs": "nothing", "read_from": "", "weights_off": 0.0, "new_one_loads": True, "old_one_lost": False}
+
+
 def _answer(answer) -> dict:
     """An answer that can be asked for its items, whatever a kernel sent."""
-    known = {"differs": str, "read_from": str, "weights_off": float | int, "old_one_lost": bool}
+    known = {"differs": str, "read_from": str, "weights_off": float | int, "new_one_loads": bool, "old_one_lost": bool}
     fine = isinstance(answer, dict) and all(isinstance(answer.get(name), kind) for name, kind in known.items())
-    return answer if fine else {"differs": "nothing", "read_from": "", "weights_off": 0.0, "old_one_lost": False}
+    return answer if fine else UNREAD
 
 
 def _read_from(place):
@@ -173,6 +190,16 @@ MISTAKES = (
         "data_position",
         "The data position is not the one that was saved. The resumed run trains on rows that it has had already, so "
         "even the first loss differs.",
+    ),
+    *(
+        Mistake(
+            "second_save_lost",
+            (save, checkpoint.load_checkpoint),
+            "The first save loads. But after a second save to the same path the newer state does not load: the older "
+            "checkpoint has to be replaced, not kept and not added to.",
+            made=_second_lost,
+        )
+        for save in (_appended, _first_only)
     ),
     Mistake(
         "written_in_place",

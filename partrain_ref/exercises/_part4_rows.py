@@ -129,6 +129,15 @@ MISTAKES = (
         made=_when(lambda asked: asked.complete() and not asked.new_orders() and not _in_table_order(asked)),
     ),
     Mistake(
+        "slice_beyond_the_epoch",
+        lambda step, batch, rows, seed: _slice(
+            _shuffled(seed, _epoch(step, batch, rows)[0]).permutation(rows), int(step), batch
+        ),
+        "From the second epoch on there are no rows: the slice begins behind the end of the order. Count the place "
+        "from the beginning of the epoch, not from the beginning of the run.",
+        made=_when(lambda asked: asked.stable() and any(not row for row in asked.got)),
+    ),
+    Mistake(
         "same_rows_all_epoch",
         lambda step, batch, rows, seed: (
             _shuffled(seed, _epoch(step, batch, rows)[0]).permutation(rows)[:batch].tolist()

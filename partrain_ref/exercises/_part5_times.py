@@ -185,8 +185,8 @@ pipeline_time = Exercise(
     examples=(call(TWO, 1.0, 2.0), call(TWO, [1.0, 3.0], [2.0, 4.0]), call(UNEVEN, [2.0, 1.0, 4.0], 3.0)),
     draw=_draw_pipeline_time,
     refusals=(
-        refuse("stages wait for each other for ever", [TWO[1], [("F", 1), ("B", 1), ("F", 0), ("B", 0)]], 1.0, 2.0),
         refuse("an item is missing on stage 0", MISSES, 1.0, 2.0),
+        refuse("stages wait for each other for ever", [TWO[1], [("F", 1), ("B", 1), ("F", 0), ("B", 0)]], 1.0, 2.0),
         refuse("an item comes twice on stage 0", DOUBLES, 1.0, 2.0),
         refuse("a backward comes before its forward", LATE_BACKWARD, 1.0, 2.0),
         refuse("micro-batch 0 is missing", FROM_ONE, 1.0, 2.0),

@@ -300,13 +300,17 @@ def _draw(rng):
 
 
 _HUNDREDS = [np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0]), np.array([100.0, 200.0, 300.0])]
-_TENTHS = [np.array([0.1, 0.7, 0.1, 0.4]), np.array([0.2, 0.1, 0.3, 0.1]), np.array([0.3, 0.2, 0.6, 0.2])]
+_TENTHS = [
+    np.array([0.1, 0.7, 0.1, 0.4, 1.0]),
+    np.array([0.2, 0.1, 0.3, 0.1, 2.0]),
+    np.array([0.3, 0.2, 0.6, 0.2, 0.5]),
+]
 
 ring_allreduce = Exercise(
     "ring_allreduce",
     reference=clock.ring_allreduce,
     points=6,
-    examples=(call(_HUNDREDS), call(_TENTHS), call([np.array([float(d + 1)] * 2) for d in range(5)])),
+    examples=(call(_HUNDREDS), call(_TENTHS), call([np.array([float(d + 1)] * 3) for d in range(5)])),
     draw=_draw,
     accepts=accepts,
     tolerance=(0.0, 0.0),  # other forms are for `accepts` to judge: in the last bit devices must agree

@@ -24,10 +24,13 @@ NO_GRADIENTS = "The gradients are not in that. They are kept from the backward p
 IN_GB = "Those are gigabytes (1e9 bytes). The function returns bytes."
 IN_GIB = "Those are gibibytes (2^30 bytes). The function returns bytes."
 IN_BITS = "Those are bits. A byte has 8 of them, and 16-bit numbers take 2 bytes."
-RECIPE_IGNORED = "The bytes passed as arguments were not used: every recipe gets the default of 2 + 2 + 12."
+RECIPE_IGNORED = "Not all bytes passed as arguments were used: parts of the default of 2 + 2 + 12 stand in their place."
 GIB_FOR_GB = "That is in GiB (2^30 bytes). The question asks for GB (1e9 bytes)."
 NOT_SHARDED = "Nothing is sharded in that: it is what a GPU holds in plain data parallel."
 ALL_SHARDED = "Everything is divided by the number of GPUs there. Only stage 3 shards all three parts."
+IN_BYTES = "Those are bytes. The question asks for GB (1e9 bytes)."
+EIGHT_GPUS = "That is on 8 GPUs, as in the worked example. The question has 64."
+NO_PARENTHESES = "Only a part of the sum is multiplied by the parameters. Put the sum in parentheses."
 MULTIPLIED = "The sharded part was multiplied by the number of GPUs. Each GPU holds its share: divide."
 SHARD_ALONE = "That is the sharded part alone. What the stage does not shard, each GPU keeps whole."
 
@@ -68,7 +71,7 @@ whole_state_gb = Exercise(
         Mistake("fp32_gradients", 135.0, "That is 18 bytes per parameter: here the gradients are 16-bit numbers."),
         Mistake("both_gradients", 150.0, "That is 20 bytes per parameter: it counts the gradients in two precisions."),
         Mistake("gibibytes", 111.8, GIB_FOR_GB, unit=True),
-        Mistake("bytes", 120e9, "Those are bytes. The question asks for GB (1e9 bytes).", unit=True),
+        Mistake("bytes", 120e9, IN_BYTES, unit=True),
         Mistake("bits", 960.0, IN_BITS, unit=True),
     ),
 )
@@ -90,7 +93,14 @@ stage1_gb = Exercise(
         Mistake("master_copy_whole", 60.9, "The fp32 copy of the weights is optimizer state: stage 1 shards it too."),
         Mistake("fp32_gradients", 46.4, "That counts 4 bytes for a gradient: here the gradients are 16-bit numbers."),
         Mistake("devices_multiplied", 5790.0, MULTIPLIED),
+        Mistake(
+            "whole_part_alone", 30.0, "That is what stays whole. Each GPU also holds its share of the optimizer state."
+        ),
+        Mistake("eight_gpus", 41.2, EIGHT_GPUS),
+        Mistake("eight_gpus", 41.3, EIGHT_GPUS),
         Mistake("gibibytes", 29.2, GIB_FOR_GB, unit=True),
+        Mistake("bytes", 31.40625e9, IN_BYTES, unit=True),
+        Mistake("bytes", 31.4e9, IN_BYTES, unit=True),
     ),
 )
 
@@ -103,7 +113,10 @@ stage3_gb = Exercise(
     points=1,
     mistakes=(
         Mistake("stage_1", 31.41, "Only the optimizer state is sharded there. That is stage 1."),
+        Mistake("stage_1", 31.4, "Only the optimizer state is sharded there. That is stage 1."),
         Mistake("one_stage_short", 16.64, "The weights are whole there. That is stage 2; stage 3 shards them too."),
+        Mistake("one_stage_short", 16.6, "The weights are whole there. That is stage 2; stage 3 shards them too."),
+        Mistake("eight_gpus", 15.0, EIGHT_GPUS),
         Mistake("twelve_bytes", 1.41, "Only 12 of the 16 bytes of a parameter are in that."),
         Mistake("gradients_forgotten", 1.64, NO_GRADIENTS),
         Mistake(
@@ -113,6 +126,8 @@ stage3_gb = Exercise(
         Mistake("one_decimal", 1.9, "That is rounded to one decimal. The question asks for two."),
         Mistake("cut_off", 1.87, "That is cut off after the second decimal. Round it."),
         Mistake("gibibytes", 1.75, GIB_FOR_GB, unit=True),
+        Mistake("bytes", 1.875e9, IN_BYTES, unit=True),
+        Mistake("bytes", 1.88e9, IN_BYTES, unit=True),
     ),
 )
 
@@ -135,7 +150,11 @@ model_state_bytes = Exercise(
     "model_state_bytes",
     reference=memory.model_state_bytes,
     points=4,
-    examples=(call(7.5e9), call(2e9, weight_bytes=2, grad_bytes=4, optimizer_bytes=12)),
+    examples=(
+        call(7.5e9),
+        call(2e9, weight_bytes=2, grad_bytes=4, optimizer_bytes=12),
+        call(1000, weight_bytes=2, grad_bytes=2, optimizer_bytes=4),
+    ),
     draw=_draw_model_state_bytes,
     refusals=(
         refuse("params is 0", 0),
@@ -153,6 +172,27 @@ model_state_bytes = Exercise(
         Mistake("gradients_forgotten", _state(lambda w, g, o: w + o), NO_GRADIENTS),
         Mistake("weights_forgotten", _state(lambda w, g, o: g + o), "The weights themselves are not in that."),
         Mistake("recipe_ignored", _state(lambda w, g, o: 16), RECIPE_IGNORED),
+        Mistake("recipe_ignored", _state(lambda w, g, o: 4 + o), RECIPE_IGNORED),
+        Mistake("recipe_ignored", _state(lambda w, g, o: w + g + 12), RECIPE_IGNORED),
+        Mistake(
+            "master_copy_twice",
+            _state(lambda w, g, o: w + g + o + 4),
+            "That is 4 bytes too many for each parameter: the master copy is in the optimizer's bytes already.",
+        ),
+        Mistake(
+            "no_parentheses",
+            lambda params, weight_bytes=2, grad_bytes=2, optimizer_bytes=12: (
+                params * weight_bytes + grad_bytes + optimizer_bytes
+            ),
+            NO_PARENTHESES,
+        ),
+        Mistake(
+            "no_parentheses",
+            lambda params, weight_bytes=2, grad_bytes=2, optimizer_bytes=12: (
+                params * (weight_bytes + grad_bytes) + optimizer_bytes
+            ),
+            NO_PARENTHESES,
+        ),
         *_in_other_units(memory.model_state_bytes),
     ),
 )
@@ -201,6 +241,11 @@ STAGE_SLIPS = (
         lambda w, g, o, n, stage: _shared(o, g, w, n, stage),
         "The weights are sharded first there. Stage 1 shards the optimizer state; the weights come last, at stage 3.",
     ),
+    (
+        "gradients_first",
+        lambda w, g, o, n, stage: _shared(w, o, g, n, stage),
+        "The gradients are sharded first there. Stage 1 shards the optimizer state, stage 2 the gradients too.",
+    ),
     ("master_copy_forgotten", lambda w, g, o, n, stage: _shared(w, g, o - 4, n, stage), NO_MASTER),
     (
         "master_copy_whole",
@@ -209,6 +254,8 @@ STAGE_SLIPS = (
     ),
     ("gradients_forgotten", lambda w, g, o, n, stage: _shared(w, 0, o, n, stage), NO_GRADIENTS),
     ("recipe_ignored", lambda w, g, o, n, stage: _shared(2, 2, 12, n, stage), RECIPE_IGNORED),
+    ("recipe_ignored", lambda w, g, o, n, stage: _shared(w, g, 12, n, stage), RECIPE_IGNORED),
+    ("recipe_ignored", lambda w, g, o, n, stage: _shared(2, 2, o, n, stage), RECIPE_IGNORED),
     ("devices_multiplied", lambda w, g, o, n, stage: _shared(w, g, o, 1 / n, stage), MULTIPLIED),
     ("sharded_part_alone", _sharded_alone, SHARD_ALONE),
     (
@@ -252,7 +299,7 @@ zero_bytes_per_device = Exercise(
         call(7.5e9, 64, 1),
         call(7.5e9, 64, 2, weight_bytes=2, grad_bytes=4, optimizer_bytes=12),
         call(7.5e9, 64, 3),
-        call(1.5e9, 8, 0),
+        call(1.5e9, 8, 0, weight_bytes=2, grad_bytes=2, optimizer_bytes=4),
     ),
     draw=lambda rng: _draw_stages(rng, _params),
     refusals=(
@@ -268,6 +315,8 @@ zero_bytes_per_device = Exercise(
         *_in_other_units(memory.zero_bytes_per_device),
     ),
 )
+
+ALL_TOGETHER = "There all GPUs together hold everything once. Only stage 3 shards all three parts."
 
 largest_model = Exercise(
     "largest_model",
@@ -287,7 +336,11 @@ largest_model = Exercise(
     ),
     mistakes=(
         *(
-            Mistake(name, _with_slip(wrong, lambda gpu_bytes, each: gpu_bytes / each), sentence)
+            Mistake(
+                name,
+                _with_slip(wrong, lambda gpu_bytes, each: gpu_bytes / each),
+                ALL_TOGETHER if name == "all_sharded" else sentence,
+            )
             for name, wrong, sentence in STAGE_SLIPS
         ),
         Mistake(
@@ -375,14 +428,30 @@ zero_traffic = Exercise(
             "One pass is missing. Gradients are scattered once, and weights (or the averaged gradients) are gathered.",
         ),
         Mistake(
+            "one_pass",
+            lambda params, n, stage: params * (n - 1) / n,
+            "That is one pass, whatever the stage. Count the passes of a step again.",
+        ),
+        Mistake(
+            "all_reduce_in_one_pass",
+            lambda params, n, stage: (_passes(stage) if stage else 1) * params * (n - 1) / n,
+            "Plain data parallel sends one pass there. An all-reduce is two: a reduce-scatter and an all-gather.",
+        ),
+        Mistake(
+            "billions",
+            lambda params, n, stage: _passes(stage) * params * (n - 1) / n / 1e9,
+            "Those are billions of parameters. The function returns parameters.",
+            unit=True,
+        ),
+        Mistake(
             "dearer_from_stage_1",
             lambda params, n, stage: (3 if stage else 2) * params * (n - 1) / n,
-            "Stages 1 and 2 cost more than plain data parallel there. Cut in two passes, they send just as much.",
+            "Stages 1 and 2 cost more than plain data parallel there. They send what an all-reduce sends: two passes.",
         ),
         Mistake(
             "dearer_from_stage_1",
             lambda params, n, stage: (2 if stage < 2 else 3) * params * (n - 1) / n,
-            "Stages 1 and 2 cost more than plain data parallel there. Cut in two passes, they send just as much.",
+            "Stages 1 and 2 cost more than plain data parallel there. They send what an all-reduce sends: two passes.",
         ),
         Mistake(
             "one_share",
@@ -390,9 +459,9 @@ zero_traffic = Exercise(
             "That is one share for each pass. A ring sends a share in every one of its N − 1 rounds.",
         ),
         Mistake(
-            "bytes",
+            "counted_double",
             lambda params, n, stage: 2 * _passes(stage) * params * (n - 1) / n,
-            "Those are bytes at 2 for each number. The question asks how many parameters are sent.",
+            "That is twice as much: bytes at 2 for each, or what is sent and received. Count the parameters sent.",
             unit=True,
         ),
     ),
@@ -439,12 +508,12 @@ what_sharding_costs = Exercise(
         Mistake(
             "less_to_send",
             "b",
-            "That takes a small share in memory for little traffic. What a device does not hold it has to receive.",
+            "A small share in memory does not mean little traffic: what a device does not hold, it has to receive.",
         ),
         Mistake(
             "grows_with_devices",
             "c",
-            "That lets the traffic of one device grow with their number. In a ring it only comes closer to a limit.",
+            "One device does not send more and more: in a ring, its traffic only comes closer to a limit.",
         ),
     ),
 )

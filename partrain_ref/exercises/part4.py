@@ -38,11 +38,16 @@ checkpoint_tb = Exercise(
     mistakes=(
         Mistake("weights_only", BLOOM * 2 / 1e12, WEIGHTS_ONLY),
         Mistake("gradients_too", BLOOM * 16 / 1e12, GRADIENTS_TOO),
-        Mistake("master_forgotten", BLOOM * 10 / 1e12, NO_MASTER),
+        Mistake(
+            "master_forgotten",
+            BLOOM * 10 / 1e12,
+            "That is 10 bytes a parameter. The fp32 copy of the weights is missing, or one of the two moments.",
+        ),
         Mistake("weights_forgotten", BLOOM * 12 / 1e12, NO_WEIGHTS),
         Mistake("moments_forgotten", BLOOM * 6 / 1e12, NO_MOMENTS),
         Mistake("tebibytes", BLOOM * 14 / 2**40, "That is in TiB (2^40 bytes). The question asks for TB.", unit=True),
         Mistake("gigabytes", BLOOM * 14 / 1e9, "That is in GB (1e9 bytes). The question asks for TB.", unit=True),
+        Mistake("bytes", BLOOM * 14, "That is in bytes. The question asks for TB.", unit=True),
     ),
 )
 
@@ -78,6 +83,7 @@ checkpoint_bytes = Exercise(
     ),
     mistakes=(
         Mistake("gigabytes", _bytes(lambda w, f, m: (w + f + m) / 1e9), "That is in GB. Return bytes.", unit=True),
+        Mistake("gibibytes", _bytes(lambda w, f, m: (w + f + m) / 2**30), "That is in GiB. Return bytes.", unit=True),
         Mistake("terabytes", _bytes(lambda w, f, m: (w + f + m) / 1e12), "That is in TB. Return bytes.", unit=True),
         Mistake("bits", _bytes(lambda w, f, m: (w + f + m) * 8), "Those are bits. Return bytes.", unit=True),
         Mistake("weights_only", _bytes(lambda w, f, m: w), WEIGHTS_ONLY),
@@ -178,6 +184,27 @@ must_save = Exercise(
             "That saves the model and nothing else. It can answer questions, but its training cannot go on exactly.",
         ),
         Mistake(
+            "beyond_the_choices",
+            lambda choices: set(ITEMS),
+            "It returned names that were not among the choices. Return those of the choices that are needed.",
+        ),
+        Mistake(
+            "model_and_moments",
+            lambda choices: set(choices) & {"weights", "moments"},
+            "Weights and moments are there, but nothing that says how far Adam, the schedule, the random numbers and "
+            "the rows have come.",
+        ),
+        Mistake(
+            "counters_forgotten",
+            lambda choices: set(choices) & (set(ITEMS) - {"step_count", "schedule"}),
+            "Adam's step count and the position in the schedule are missing. Both act in every update.",
+        ),
+        Mistake(
+            "computed_anew_too",
+            lambda choices: set(choices) & {*ITEMS, "gradients", "activations"},
+            "Gradients and activations are in it. The next step computes both anew.",
+        ),
+        Mistake(
             "model_and_optimizer",
             lambda choices: set(choices) & {"weights", "moments", "step_count", "schedule"},
             "Model and optimizer are there, but nothing that says which random numbers and which rows come next.",
@@ -216,6 +243,23 @@ interval_minutes = Exercise(
         Mistake("no_root", 2 * SAVE * MEAN / 3600, "That is the product before the square root is taken."),
         Mistake("seconds", math.sqrt(2 * SAVE * MEAN), "That is in seconds. The question asks for minutes.", unit=True),
         Mistake("hours", math.sqrt(2 * SAVE * MEAN) / 3600, "That is in hours. Minutes are asked for.", unit=True),
+        Mistake(
+            "units_mixed",
+            math.sqrt(2 * (SAVE / 60) * (MEAN / 3600)),
+            "A save in minutes and a mean time in hours stand together under the root there. Use one unit for both.",
+            unit=True,
+        ),
+        Mistake(
+            "all_interruptions_or_daly",  # the two agree in the first decimal
+            math.sqrt(2 * SAVE * HOURS * 3600 / 466) / 60,
+            "That comes from all 466 interruptions, or from taking the save off at the end. A planned stop loses "
+            "nothing, and Young's formula is the root alone.",
+        ),
+        Mistake(
+            "write_added",
+            (math.sqrt(2 * SAVE * MEAN) + SAVE) / 60,
+            "The time of the save was added. The interval is the computing between two saves, without the save.",
+        ),
     ),
 )
 
@@ -230,7 +274,7 @@ mtbf = Exercise(
     "mtbf",
     reference=checkpoint.mtbf,
     points=4,
-    examples=(call(50_000.0, 1000), call(40.0, 8)),
+    examples=(call(50_000.0, 1000), call(40.0, 8), call(50_000.0, 16_384)),
     draw=_draw_mtbf,
     refusals=(
         refuse("devices is 0", 50_000.0, 0),
@@ -293,7 +337,7 @@ best_interval = Exercise(
     "best_interval",
     reference=checkpoint.best_interval,
     points=4,
-    examples=(call(50.0, 10_000.0), call(300.0, 86_400.0)),
+    examples=(call(50.0, 10_000.0), call(300.0, 86_400.0), call(45.0, 7_000.0)),
     draw=_draw_best_interval,
     refusals=(
         refuse("save_seconds is 0", 0, 10_000.0),
@@ -304,6 +348,12 @@ best_interval = Exercise(
     ),
     mistakes=(
         Mistake("minutes", lambda save, mean: math.sqrt(2 * save * mean) / 60, IN_MINUTES, unit=True),
+        Mistake(
+            "hours_converted",
+            lambda save, mean: math.sqrt(2 * save * mean * 3600),
+            "The mean time was multiplied by 3,600 there. It is in seconds already.",
+            unit=True,
+        ),
         Mistake("factor_2_forgotten", lambda save, mean: math.sqrt(save * mean), FORGOT_2),
         Mistake(
             "divided_by_2",
@@ -337,13 +387,18 @@ def _draw_wasted_fraction(rng):
         save, mean = float(rng.integers(5, 400)), float(rng.integers(4000, 90_000))
         yield call(float(rng.integers(300, 4000)), save, mean, float(rng.integers(30, 900)))
     yield call(float(rng.integers(300, 4000)), 30.0, 20_000.0, 0)  # a restart that takes no time
+    yield call(float(rng.integers(200, 400)), float(rng.integers(410, 500)), 700.0, 250.0)  # above 1
 
 
 wasted_fraction = Exercise(
     "wasted_fraction",
     reference=checkpoint.wasted_fraction,
     points=4,
-    examples=(call(1000.0, 50.0, 10_000.0, 200.0), call(600.0, 30.0, 20_000.0, 0)),
+    examples=(
+        call(1000.0, 50.0, 10_000.0, 200.0),
+        call(600.0, 30.0, 20_000.0, 0),
+        call(300.0, 400.0, 700.0, 250.0),  # above 1
+    ),
     draw=_draw_wasted_fraction,
     refusals=(
         refuse("interval is 0", 0, 50.0, 10_000.0, 200.0),
@@ -406,6 +461,33 @@ wasted_fraction = Exercise(
             lambda t, save, mean, restart: save / (t + save) + (t / 2 + restart) / mean,
             "The save was divided by interval plus save. In this formula the interval is the computing alone, and the "
             "save is divided by that.",
+        ),
+        *(
+            Mistake(
+                "term_in_seconds",
+                twin,
+                "One term is in seconds there, not a share. Half the interval and the restart are both divided by the "
+                "mean time between failures.",
+            )
+            for twin in (
+                lambda t, save, mean, restart: save / t + t / 2 + restart / mean,
+                lambda t, save, mean, restart: save / t + t / 2 / mean + restart,
+            )
+        ),
+        Mistake(
+            "restart_halved",
+            lambda t, save, mean, restart: save / t + (t + restart) / 2 / mean,
+            "The restart was halved there. A failure costs half an interval, on average, and a whole restart.",
+        ),
+        Mistake(
+            "share_of_all_time",
+            lambda t, save, mean, restart: 1 - 1 / (1 + save / t + (t / 2 + restart) / mean),
+            "That is a share of all time, the wasted time included. A share of the computing time is asked for.",
+        ),
+        Mistake(
+            "cut_off_at_1",
+            lambda t, save, mean, restart: min(1.0, save / t + (t / 2 + restart) / mean),
+            "It never gets above 1. A share of the computing time can: more time may be wasted than computed.",
         ),
         Mistake(
             "save_per_failure",

@@ -167,8 +167,8 @@ allreduce_seconds = Exercise(
         *_alone("latency_once", ONE_LATENCY, steps=lambda n: 1),
         Mistake("latency_of_one_half", _ring(steps=lambda n: n - 1), "That has the latency of n - 1 steps. The ring "
                 "takes as many again to hand the sums out."),
-        *_alone("latency_of_n_steps", "That has the latency of n steps in each half. After n - 1 of them a chunk has been "
-                "everywhere.", steps=lambda n: 2 * n),
+        *_alone("latency_of_n_steps", "That has the latency of n steps in each half. After n - 1 of them a chunk has "
+                "been everywhere.", steps=lambda n: 2 * n),
         Mistake("latency_divided", _ring(steps=lambda n: 2 * (n - 1) / n), "The latency was divided by the devices. "
                 "Chunks get shorter with more devices; the start of a step does not."),
         *_alone("one_chunk", "That has the bytes of one chunk. A device sends one in every step.",

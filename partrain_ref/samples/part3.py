@@ -56,7 +56,7 @@ def activation_bytes(
     t, sbh = {t}, seq * {batch} * hidden
     if recompute == {full_when}:
         return sbh * {layers} * {full} * 1.0
-    scores = 5 * heads * seq / hidden if {scores_when} else 0
+    scores = {scores} if {scores_when} else 0
     return sbh * {layers} * ({outside} + 24 / {inside_by} + scores / {scores_by}){unit}
 """
 
@@ -87,6 +87,7 @@ def activations(**slips):
         "full_when": '"full"',
         "full": "2",
         "scores_when": 'recompute == "none"',
+        "scores": "5 * heads * seq / hidden",
         "scores_by": "t",
         "inside_by": "t",
         "outside": "10 / (t if sequence_parallel else 1)",
@@ -103,6 +104,25 @@ def _each(first="stage", w="w", g="g", o="o", share="/ n", order="ogw"):
 
 
 RIGHT_EACH = _each()
+ONE_STEP = adam().replace("def sharded_adam_step", "def one_step")
+IN_A_ROW = (
+    ONE_STEP
+    + """
+def sharded_adam_step(weights, grads, moments, step, lr):
+    for grad in grads:
+        weights, moments = one_step(weights, [grad] * len(grads), moments, step, lr)
+    return weights, moments
+"""
+)
+AVERAGED_TOO_LATE = (
+    ONE_STEP
+    + """
+def sharded_adam_step(weights, grads, moments, step, lr):
+    steps = [one_step(weights, [grad] * len(grads), moments, step, lr) for grad in grads]
+    kept = [tuple(np.mean([after[d] for _, after in steps], axis=0)) for d in range(len(grads))]
+    return np.mean([moved for moved, _ in steps], axis=0), kept
+"""
+)
 STAGES = {  # mistake -> the bytes of one parameter on one device
     "all_sharded": "each = (w + g + o) / n",
     "not_sharded": "each = w + g + o",
@@ -110,6 +130,7 @@ STAGES = {  # mistake -> the bytes of one parameter on one device
     "one_stage_short": _each(first="stage - 1"),
     "not_cumulative": "each = [w + g + o, w + g + o / n, w + g / n + o, w / n + g + o][int(stage)]",
     "weights_first": _each(order="wgo"),
+    "gradients_first": _each(order="gow"),
     "master_copy_forgotten": _each(o="o - 4"),
     "master_copy_whole": _each(o="o - 4") + " + 4",
     "gradients_forgotten": _each(g="0"),
@@ -318,6 +339,52 @@ STUDENTS = {
         "answers": _answers(
             largest_model=LARGEST.format(RIGHT_EACH, "gpu_bytes * devices / each"),
             activation_bytes=activations(full="0"),
+        )
+    },
+    "shards-the-gradients-first": {
+        "answers": _answers(
+            stage1_gb="stage1_gb = 41.25",
+            stage3_gb="stage3_gb = 15",
+            model_state_bytes=MODEL_STATE.format("params * weight_bytes + grad_bytes + optimizer_bytes"),
+            **stages("gradients_first"),
+            shard=SHARD.format("list(filled.reshape(size, devices))"),
+            sharded_adam_step=AVERAGED_TOO_LATE,
+            zero_traffic=TRAFFIC.format("(passes if stage else 1) * params * (devices - 1) / devices"),
+            activation_bytes=activations(scores="5 * seq / hidden"),
+        )
+    },
+    "counts-the-master-copy-twice": {
+        "answers": _answers(
+            stage1_gb="stage1_gb = 7.5e9 * (4 + 12 / 64)",
+            stage3_gb="stage3_gb = 7.5e9 * 16 / 64",
+            model_state_bytes=MODEL_STATE.format("params * (weight_bytes + grad_bytes + optimizer_bytes + 4)"),
+            shard="""
+def shard(flat, devices):
+    size = len(flat) // devices + 1
+    return list(np.pad(flat, (0, size * devices - len(flat))).reshape(devices, size))
+""",
+            sharded_adam_step=IN_A_ROW,
+            zero_traffic=TRAFFIC.format("passes * params * (devices - 1) / devices / 1e9"),
+            activation_bytes=activations(scores="5 * heads / hidden"),
+        )
+    },
+    "returns-only-the-weights": {
+        "answers": _answers(
+            stage1_gb="stage1_gb = 30",
+            sharded_adam_step=adam().replace(", new_moments\n", "\n"),
+            activation_bytes=activations(scores="5 * heads * seq"),
+        )
+    },
+    "starts-the-moments-afresh": {
+        "answers": _answers(
+            sharded_adam_step=adam().replace("old = (m, v)", "m, v = np.zeros(size), np.zeros(size)"),
+            activation_bytes=activations(scores_when='recompute != "full"'),
+        )
+    },
+    "swaps-the-moments": {
+        "answers": _answers(
+            sharded_adam_step=adam(kept="(v, m)"),
+            activation_bytes=activations(full_when='"everything"'),
         )
     },
     "right-values-no-refusals": {

@@ -207,6 +207,43 @@ STUDENTS = {
     "writes-over-the-only-file": {"answers": _answers(save_checkpoint=IN_PLACE.format("pass"))},
     "keeps-it-in-memory": {"answers": _answers(save_checkpoint=IN_MEMORY.format("run.state()", "kept[path]"))},
     "keeps-a-reference": {"answers": _answers(save_checkpoint=IN_MEMORY.format("run", "kept[path].state()"))},
+    "appends-to-the-file": {
+        "answers": _answers(
+            must_save=MUST_SAVE.format("and {'weights', 'moments', 'step_count'} | (" + SIX + " - {'step_count'})"),
+            save_checkpoint=IN_PLACE.format("pass").replace('"w"', '"a"'),
+            rows_for_step=ROWS_FOR_STEP.format(SHUFFLED, "order[step * batch : (step + 1) * batch]"),
+            checkpoint_bytes=CHECKPOINT_BYTES.format("weight_bytes + master_bytes + moment_bytes) / (2**30"),
+            best_interval=BEST_INTERVAL.format("(2 * save_seconds * mtbf_seconds * 3600) ** 0.5"),
+            wasted_fraction=WASTED_FRACTION.format(
+                "save_seconds / interval + interval / 2 + restart_seconds / mtbf_seconds"
+            ),
+        )
+    },
+    "counts-in-all-time": {
+        "answers": _answers(
+            must_save=MUST_SAVE.format("& {'weights', 'moments'}"),
+            wasted_fraction=WASTED_FRACTION.format(
+                "1 - 1 / (1 + save_seconds / interval + (interval / 2 + restart_seconds) / mtbf_seconds)"
+            ),
+        )
+    },
+    "forgets-the-counters": {
+        "answers": _answers(
+            must_save=MUST_SAVE.format(f"& {SIX} - {{'step_count', 'schedule'}}"),
+            save_checkpoint=SAVE.format('del state["step_count"], state["schedule"]'),
+            wasted_fraction=WASTED_FRACTION.format(
+                "min(1.0, save_seconds / interval + (interval / 2 + restart_seconds) / mtbf_seconds)"
+            ),
+        )
+    },
+    "saves-what-comes-anew": {
+        "answers": _answers(
+            must_save=MUST_SAVE.format(f"& ({SIX} | {{'gradients', 'activations'}})"),
+            wasted_fraction=WASTED_FRACTION.format(
+                "save_seconds / interval + (interval + restart_seconds) / 2 / mtbf_seconds"
+            ),
+        )
+    },
     "takes-one-gpu-for-all": {
         "answers": _answers(
             mtbf=MTBF.format("device_mtbf"),

@@ -41,6 +41,7 @@ def pipeline_time(order, forward_time, backward_time):
     {prepare}
     ends, free, left = {{}}, [0.0] * p, [list(items) for items in order]
     while any(left):
+        before = len(ends)
         for s in range(p):
             if left[s]:
                 letter, i = left[s][0]
@@ -50,6 +51,8 @@ def pipeline_time(order, forward_time, backward_time):
                     free[s] = max([free[s]] + came) + (F if letter == "F" else B)[s]
                     ends[s, letter, i] = free[s]
                     left[s].pop(0)
+        if len(ends) == before:
+            raise ValueError(f"nothing can run: {{left}}")
     return {result}
 """
 NEEDS = '[(s - 1, "F", i)] if letter == "F" else [(s, "F", i), (s + 1, "B", i)]'

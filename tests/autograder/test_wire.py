@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from autograder import wire
 from autograder.compare import NotData
+from autograder.exercise import call
 from partrain.plain import pack, unpack
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=20)
@@ -35,6 +36,14 @@ def test_both_sides_of_the_wire_agree(value):
     through = json.loads(json.dumps(pack(value)))
     assert equal(wire.decode(through), value)
     assert equal(unpack(json.loads(json.dumps(wire.encode(value)))), value)
+
+
+def test_a_call_keeps_its_tuples_and_an_answer_may_have_lists():
+    """Students get the pairs that they were promised; what they answer is judged as lists."""
+    order = [[("F", 0), ("B", 0)]]
+    (raw,) = json.loads(wire.encode_calls((call(order, times=(1.0, 2.0)),)))
+    assert unpack(raw["args"]) == [order] and unpack(raw["kwargs"]["times"]) == (1.0, 2.0)
+    assert wire.decode(pack(order)) == wire.encode(order) == [[["F", 0], ["B", 0]]]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

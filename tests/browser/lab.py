@@ -116,8 +116,10 @@ def run_all(page) -> None:
     page.keyboard.press("Control+Enter")
     page.wait_for_timeout(1500)
     page.wait_for_function(
-        """() => { const prompts = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].map(e => e.textContent);
-           return prompts.some(text => /\\d/.test(text)) && prompts.every(text => !text.includes('*')); }"""
+        """() => {
+          const cells = document.querySelectorAll('.jp-CodeCell .jp-InputPrompt');
+          const prompts = [...cells].map(cell => cell.textContent);
+          return prompts.some(text => /\\d/.test(text)) && prompts.every(text => !text.includes('*')); }"""
     )
     page.wait_for_function(IDLE)
     page.wait_for_timeout(1000)

@@ -125,7 +125,7 @@ def _table(each, params, tokens, gpus, peak, share, flops, days):
          f"= {gpus:,} × {_tera(peak)} × {100 * share:.0f}%"),
         ("time", _long(days), f"= {_power(flops)} FLOPs ÷ that rate"),
         ("GPU-hours", _hours(gpus * days * 24), f"= {style.count(gpus, 'GPU')} × the time in hours"),
-        ("model utilisation", f"{100 * share * 6 / each:.1f}%", f"= 6 ÷ {each} × {100 * share:.0f}%"),
+        ("model utilisation", f"{style.significant(100 * share * 6 / each)}%", f"= 6 ÷ {each} × {100 * share:.0f}%"),
         ("tokens for each parameter", style.significant(tokens / params), f"= {_amount(tokens)} ÷ {_amount(params)}"),
     ]  # fmt: skip
     yield svg.line(24, RULER + 48, 736, RULER + 48, style.RULE)

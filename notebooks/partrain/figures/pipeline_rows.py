@@ -3,7 +3,7 @@
 from partrain import style
 from partrain.figures import svg
 
-LEFT, RIGHT, TOP, BOTTOM = 84, 640, 64, 356  # pixels: the rows
+LEFT, RIGHT, TOP, BOTTOM = 88, 640, 64, 356  # pixels: the rows
 ROW = 116  # pixels: the highest row
 FLYING = (692, 698, 738)  # pixels: right of the number of micro-batches in flight, left and right of its bar
 WAITS = 150  # pixels kept free on the right for what a device waits for, for ever
@@ -35,7 +35,7 @@ def _legend(own, chunks):
     if own:
         yield svg.text(RIGHT, 28, f"the order of your {own}", style.SMALL, style.BLUE, "right", True)
     elif chunks > 1:
-        yield svg.text(RIGHT, 28, "one lane for each chunk, the first on top", style.SMALL, style.QUIET, "right")
+        yield svg.text(RIGHT, 28, "one lane a chunk, the first on top", style.SMALL, style.QUIET, "right")
     yield svg.text(FLYING[2], 28, "micro-batches", style.SMALL, style.QUIET, "right")
     yield svg.text(FLYING[2], 44, "in flight", style.SMALL, style.QUIET, "right")
 

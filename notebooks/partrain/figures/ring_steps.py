@@ -77,7 +77,7 @@ class _Ring:
 
 def _phase(step, n):
     if step == 0:
-        return "before the first step"
+        return "nothing sent yet"
     return "reduce-scatter" if step < n else "all-gather"
 
 
@@ -86,12 +86,12 @@ def _sentence(ring, step, last):
     done = sum(ring.complete(d, c) for d, c in kept)
     low, high = min(ring.sent), max(ring.sent)
     sent = style.count(low, "byte") if low == high else f"{low:,} to {high:,} bytes"
-    start = f"Step {step} of {last}, {_phase(step, ring.n)}" if step else f"Before the first of {last} steps"
+    start = f"After {step} of {last} steps ({_phase(step, ring.n)})" if step else f"Before the first of {last} steps"
     return f"{start}: each device has sent {sent}. Complete sums: {done} of {len(kept)} chunks."
 
 
 def _headings(ring, step, last):
-    yield svg.text(24, 32, f"step {step} of {last}: {_phase(step, ring.n)}", 16, bold=True)
+    yield svg.text(24, 32, f"after {step} of {last} steps: {_phase(step, ring.n)}", 16, bold=True)
     words = "In each cell: the value of its elements, and a dark square for each device whose numbers are in it."
     yield svg.text(24, 56, words, style.SMALL, style.QUIET)
     for c, size in enumerate(ring.sizes):

@@ -137,7 +137,7 @@ def _curves(run, time):
         yield _cut(LEFT, [(X_LEFT.at(n), time.at(part(n), 400)) for n in grid], colour, look)
     ideal = [(X_RIGHT.at(n), SPEED.at(n)) for n in (1, MOST)]
     yield svg.curve(ideal, style.QUIET, stroke_width=1.5, stroke_dasharray="3 4")
-    yield svg.text(X_RIGHT.at(700) - 10, SPEED.at(700) - 2, "ideal", style.SMALL, style.QUIET, "right")
+    yield svg.text(X_RIGHT.at(512) - 12, SPEED.at(512) + 2, "ideal", style.SMALL, style.QUIET, "right")
     colour, look = LOOKS["one update"]
     yield _cut(RIGHT, [(X_RIGHT.at(n), SPEED.at(run.speedup(n), 400)) for n in GRID], colour, look)
 

@@ -37,7 +37,7 @@ def scaling_curve(student=None):
     return Panel(
         draw,
         presets={
-            "A small model": {"seconds": 60, "devices": 4, "gigabytes": 20, "bandwidth": 30, "latency": 10},
+            "A small model": {"seconds": 60, "devices": 4, "gigabytes": 20, "bandwidth": 30, "latency": 0},
             "174.6B parameters, all sharded": {
                 "seconds": 29_483, "devices": 768, "gigabytes": 523.8, "bandwidth": 25, "latency": 10
             },
@@ -46,7 +46,7 @@ def scaling_curve(student=None):
         devices=one_of("Devices", 4, DEVICES),
         gigabytes=one_of("Gradients (GB)", 20, SIZES),
         bandwidth=one_of("Bandwidth (GB/s)", 30, BANDWIDTHS),
-        latency=one_of("Latency of a step (millionths of a second)", 10, LATENCIES),
+        latency=one_of("Latency of a step (millionths of a second)", 0, LATENCIES),
         overlap=whole("Overlap (% of the shorter time hidden)", 0, 0, 100, 10),
     )  # fmt: skip
 

@@ -167,7 +167,7 @@ def test_a_cell_that_uses_an_unfinished_function_waits_calmly(capsys):
     with once_written():
         raise NotImplementedError
     with once_written():
-        None + 1
+        _ = None + 1
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "This cell waits for your function above. Write it, then run this cell again."
     assert said[1].startswith("This cell waits for your function above; it stopped with TypeError: unsupported")

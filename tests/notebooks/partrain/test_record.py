@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from partrain import record as recorder
 
 from autograder import wire
 from autograder.compare import NotData
 from autograder.exercise import call
+from partrain import record as recorder
 
 
 @pytest.fixture
