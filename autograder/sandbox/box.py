@@ -17,7 +17,6 @@ import tempfile
 import threading
 import time
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -93,6 +92,10 @@ class Box:
     def run(self, source: str) -> Ran:
         """Run one cell; never raises for anything that the cell does."""
         return self._wait(self._run(source), None)
+
+    def alive(self) -> bool:
+        """Whether the kernel is there."""
+        return not self._loop.is_closed() and self._wait(self._km.is_alive(), PING_SECONDS)
 
     def close(self) -> None:
         """End the kernel with all its processes and remove its folders."""
@@ -181,13 +184,3 @@ class Box:
                     os.killpg(group, signal.SIGKILL)
                 except (ProcessLookupError, PermissionError):
                     pass
-
-
-@contextmanager
-def open_box(files: list[tuple[Path, str]], limits: Limits):
-    """A box for the time of a `with` block."""
-    box = Box(files, limits)
-    try:
-        yield box
-    finally:
-        box.close()

@@ -11,7 +11,8 @@ import numpy as np
 from partrain.alike import alike, off
 from partrain.plain import pack, unpack
 from partrain.properties import PROPERTIES
-from partrain.words import call_words, value_words
+from partrain.scenarios import NotWritten
+from partrain.words import arose_in, call_words, value_words
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
 

@@ -9,6 +9,7 @@ import itertools
 import numpy as np
 
 from partrain.order_rules import gpipe_order, one_f_one_b_order
+from partrain.plan_rules import plan_run
 from partrain.ring_rules import ring_allreduce
 from partrain.scenarios import ask_steps, save_and_resume
 
@@ -93,6 +94,7 @@ def save_checkpoint(functions, seed, cut, steps):
 PROPERTIES = {
     "gpipe_order": gpipe_order,
     "one_f_one_b_order": one_f_one_b_order,
+    "plan_run": plan_run,
     "ring_allreduce": ring_allreduce,
     "rows_for_step": rows_for_step,
     "save_checkpoint": save_checkpoint,

@@ -81,7 +81,7 @@ def _of_bytes(sent, n, size, where):
         return f"{together} bytes. {_too_much(sent, n, size * ELEMENT, chunk)}"
     if any(abs(number - asked / n) > 2 * chunk for number in sent):
         most = max(range(n), key=lambda d: sent[d])
-        return f"{together} bytes, as they should, but device {most} sent {sent[most]:g} of them: all send alike."
+        return f"{together} bytes. That is right, but device {most} sent {sent[most]:g} of them; all should send alike."
     return None
 
 

@@ -410,7 +410,7 @@ zero_traffic = Exercise(
         Mistake(
             "all_reduce_at_stage_3",
             lambda params, n, stage: (4 if stage == 3 else 2) * params * (n - 1) / n,
-            "At stage 3 the gradients are all-reduced there. A device needs only its shard of them: one pass, not two.",
+            "That is four passes at stage 3, as with an all-reduce. A device needs only its shard of the gradients.",
         ),
         Mistake(
             "ring_factor_forgotten",

@@ -172,6 +172,9 @@ STUDENTS = {
             zero_bytes_per_device=ZERO.format(
                 "shared = [w + g + o, o / n, (o + g) / n, (o + g + w) / n][int(stage)]", "params * shared"
             ),
+            largest_model=LARGEST.format(
+                "shared = [w + g + o, o / n, (o + g) / n, (o + g + w) / n][int(stage)]", "gpu_bytes / shared"
+            ),
             sharded_adam_step=adam(kept="old"),
             which_bytes='which_bytes = "d"',
         )
@@ -296,6 +299,7 @@ STUDENTS = {
         "answers": _answers(
             model_state_bytes=MODEL_STATE.format("params * (weight_bytes + grad_bytes + optimizer_bytes) / 1e9"),
             zero_bytes_per_device=ZERO.format(RIGHT_EACH, "params * each / 1e9"),
+            largest_model=LARGEST.format(RIGHT_EACH, "gpu_bytes / (each / 1e9)"),
             sharded_adam_step=adam(root="np.sqrt(v_hat + eps)"),
             zero_traffic=TRAFFIC.format("2 * passes * params * (devices - 1) / devices"),
             activation_bytes=activations(unit=" / 1e9").replace("* 1.0", "/ 1e9"),
@@ -307,6 +311,7 @@ STUDENTS = {
             stage1_gb="stage1_gb = 7.5e9 * (4 + 12 / 64) / 2**30",
             model_state_bytes=MODEL_STATE.format("params * (weight_bytes + grad_bytes + optimizer_bytes) / 2**30"),
             zero_bytes_per_device=ZERO.format(RIGHT_EACH, "params * each / 2**30"),
+            largest_model=LARGEST.format(RIGHT_EACH, "gpu_bytes / (each / 2**30)"),
             sharded_adam_step=adam(root="np.sqrt(v_hat)"),
             activation_bytes=activations(unit=" / 2**30").replace("* 1.0", "/ 2**30"),
         )
@@ -315,6 +320,7 @@ STUDENTS = {
         "answers": _answers(
             model_state_bytes=MODEL_STATE.format("params * 8 * (weight_bytes + grad_bytes + optimizer_bytes)"),
             zero_bytes_per_device=ZERO.format(RIGHT_EACH, "params * each * 8"),
+            largest_model=LARGEST.format(RIGHT_EACH, "gpu_bytes / (each * 8)"),
             sharded_adam_step=adam(sign="+"),
             activation_bytes=activations(batch="1"),
             which_bytes='which_bytes = "c"',
@@ -323,6 +329,7 @@ STUDENTS = {
     "counts-all-devices": {
         "answers": _answers(
             zero_bytes_per_device=ZERO.format(RIGHT_EACH, "params * each * devices"),
+            largest_model=LARGEST.format(RIGHT_EACH, "gpu_bytes / (each * devices)"),
             sharded_adam_step=adam(gradient="cut(np.mean(grads, axis=0) / n)"),
             activation_bytes=activations(inside_by="1"),
         )
@@ -384,7 +391,7 @@ def shard(flat, devices):
     "swaps-the-moments": {
         "answers": _answers(
             sharded_adam_step=adam(kept="(v, m)"),
-            activation_bytes=activations(full_when='"everything"'),
+            activation_bytes=activations(full_when='"everything"', scores_when='recompute != "selective"'),
         )
     },
     "right-values-no-refusals": {

@@ -209,7 +209,7 @@ STUDENTS = {
     "keeps-a-reference": {"answers": _answers(save_checkpoint=IN_MEMORY.format("run", "kept[path].state()"))},
     "appends-to-the-file": {
         "answers": _answers(
-            must_save=MUST_SAVE.format("and {'weights', 'moments', 'step_count'} | (" + SIX + " - {'step_count'})"),
+            must_save=MUST_SAVE.format(f"and {SIX}"),
             save_checkpoint=IN_PLACE.format("pass").replace('"w"', '"a"'),
             rows_for_step=ROWS_FOR_STEP.format(SHUFFLED, "order[step * batch : (step + 1) * batch]"),
             checkpoint_bytes=CHECKPOINT_BYTES.format("weight_bytes + master_bytes + moment_bytes) / (2**30"),

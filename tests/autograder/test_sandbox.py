@@ -105,3 +105,54 @@ def test_nothing_is_left_when_a_box_is_closed():
         time.sleep(0.1)
     else:
         assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_a_spare_box_is_fresh_and_used_once():
+    from autograder.sandbox.pool import Pool
+
+    pool, limits = Pool(), Limits()
+    first = pool.take([], limits)
+    first.run("left = 1\nimport sys\nsys.modules['left'] = 1")
+    spare = pool._spare[1].result()
+    second = pool.take([], limits)
+    try:
+        assert second is spare and second is not first
+        assert second.run("left").outputs[-1].ename == "NameError"
+        assert second.run("import left").outputs[-1].ename == "ModuleNotFoundError"
+    finally:
+        first.close()
+        second.close()
+        third = pool._spare[1].result()
+        pool.close()
+    assert not third.folder.exists() and not third.alive()
+
+
+def test_a_spare_box_with_other_files_is_not_used(tmp_path):
+    from autograder.sandbox.pool import Pool
+
+    kit, pool = tmp_path / "kit.py", Pool()
+    kit.write_text("value = 1\n")
+    first = pool.take([(kit, "kit.py")], Limits())
+    old = pool._spare[1].result()
+    kit.write_text("value = 22\n")
+    second = pool.take([(kit, "kit.py")], Limits())
+    try:
+        assert second is not old
+        assert text(second.run("import kit\nprint(kit.value)")) == "22\n"
+    finally:
+        first.close()
+        second.close()
+        pool.close()
+    assert not old.folder.exists()
+
+
+def test_an_idle_spare_box_is_ended():
+    from autograder.sandbox.pool import Pool
+
+    pool = Pool(idle_seconds=0.1)
+    first = pool.take([], Limits())
+    first.close()
+    deadline = time.monotonic() + 20
+    while pool._spare and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert pool._spare is None

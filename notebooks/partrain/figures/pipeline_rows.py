@@ -33,7 +33,7 @@ def _legend(own, chunks):
     yield svg.text(LEFT + 6, 28, "F0", style.SMALL)
     yield svg.text(LEFT + 116, 28.5, "B0", style.SMALL, style.PAPER)
     if own:
-        yield svg.text(RIGHT, 28, f"the order of your {own}", style.SMALL, style.BLUE, "right", True)
+        yield svg.text(RIGHT, 28, f"your {own}", style.SMALL, style.BLUE, "right", True)
     elif chunks > 1:
         yield svg.text(RIGHT, 28, "one lane a chunk, the first on top", style.SMALL, style.QUIET, "right")
     yield svg.text(FLYING[2], 28, "micro-batches", style.SMALL, style.QUIET, "right")
@@ -67,9 +67,15 @@ def _edges(boxes):
 
 
 def _idle(boxes):
+    """Pale, with diagonal lines; all of them are one element, and fewer where much is idle."""
     yield _boxes(boxes, IDLE)
-    gap = 7 if sum(w for _, _, w, _ in boxes) < 2500 else 12
-    yield "".join(svg.hatch(x, y, w, h, gap, style.ORANGE) for x, y, w, h in boxes if w > 1)
+    gap = 7 if sum(w for _, _, w, _ in boxes) < 1200 else 11
+    moves = []
+    for x, y, w, h in boxes:
+        for at in range(gap, int(w + h) if w > 1 else 0, gap):
+            low, high = max(0, at - h), min(w, at)  # where the line x + y = at enters and leaves
+            moves.append(f"M{x + low:.1f} {y + at - low:.1f}l{high - low:.1f} {low - high:.1f}")
+    yield f'<path d="{"".join(moves)}" stroke="{style.ORANGE}" fill="none"/>' if moves else ""
 
 
 def _rows(facts, ran, height, scale):

@@ -7,6 +7,7 @@ from partrain.panels.part4 import checkpoint_interval, resume_curves
 from partrain.panels.part5 import pipeline_timeline
 from partrain.panels.part6 import head_cuts, matrix_cuts
 from partrain.panels.part7 import compute_budget, ring_steps, scaling_curve
+from partrain.panels.part8 import planner
 
 __all__ = [
     "activation_bars",
@@ -18,6 +19,7 @@ __all__ = [
     "matrix_cuts",
     "memory_bars",
     "pipeline_timeline",
+    "planner",
     "resume_curves",
     "ring_steps",
     "scaling_curve",

@@ -201,6 +201,9 @@ def test_a_readers_order_is_drawn_as_it_is(student, said):
     is_sound(panel.picture)
     panel.controls["schedule"].value = "1F1B"
     assert is_calm(panel).startswith("4 stages, 8 micro-batches, 1F1B:")
+    panel = panels.pipeline_timeline("1F1B", one_f_one_b_order=student)
+    assert is_calm(panel).startswith(said.replace("gpipe_order", "one_f_one_b_order"))
+    is_sound(panel.picture)
 
 
 def test_a_readers_time_is_a_diamond():
