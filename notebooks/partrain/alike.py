@@ -24,7 +24,7 @@ def off(answer, wanted, tolerance):
     try:
         answer = unpack(packed)
     except ValueError:
-        return f"It returned an object of type {type(answer).__name__}; {_form(wanted)} is asked for."
+        return f"It returned an object of type {type(answer).__name__}; {_asked(wanted)} is asked for."
     shape, asked = np.shape(answer) if _is_array(answer) else (), np.shape(wanted) if _is_array(wanted) else ()
     if _is_array(wanted) and isinstance(answer, list):
         try:
@@ -34,7 +34,7 @@ def off(answer, wanted, tolerance):
     if _number_like(wanted) and (isinstance(answer, list) or shape):
         return "One single number is asked for."
     if _form(answer) != _form(wanted) and not _stands_for(answer, wanted):
-        return f"It returned {_form(answer)}; {_form(wanted)} is asked for."
+        return f"It returned {_form(answer)}; {_asked(wanted)} is asked for."
     if _is_array(wanted) and shape != asked:
         return f"Its shape is {shape}; shape {asked} is asked for."
     if _has_nonfinite(answer):
@@ -103,6 +103,10 @@ def _stands_for(answer, wanted):
     pairs = ((list, np.ndarray), (np.ndarray, list), (list, set), (np.ndarray, int), (np.ndarray, float))
     zero_d = _number_like(answer) and _is_array(wanted) and wanted.shape == ()
     return zero_d or any(isinstance(answer, a) and isinstance(wanted, w) for a, w in pairs)
+
+
+def _asked(wanted):
+    return "a list or tuple" if isinstance(wanted, list) else _form(wanted)
 
 
 def _form(value):

@@ -10,6 +10,8 @@ def once_written():
         yield
     except NotImplementedError:
         print("This cell waits for your function above. Write it, then run this cell again.")
+    except NameError as error:
+        print(f"This cell waits for a cell above: {error}.")
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
         print(f"This cell waits for your function above; it stopped with {type(error).__name__}: {reason}")

@@ -12,7 +12,7 @@ SCHEDULES = ("naive", "GPipe", "1F1B", "interleaved")
 
 
 def plan(schedule, devices, microbatches, chunks=1):
-    """The plan of a schedule by name; only "interleaved" looks at `chunks`."""
+    """The plan of a schedule by name; only "interleaved" looks at `chunks`, and with one chunk it is 1F1B."""
     if schedule == "interleaved" and microbatches % devices:
         raise ValueError(
             f"Interleaved chunks take micro-batches in groups of {devices}, one for each device: "
@@ -32,6 +32,7 @@ def plan(schedule, devices, microbatches, chunks=1):
 def _ahead(schedule, devices, device, chunks, forwards):
     """How many forwards a device runs before it takes one forward and one backward in turn."""
     behind = devices - device - 1
+    schedule = "1F1B" if schedule == "interleaved" and chunks == 1 else schedule
     ahead = {"naive": 0, "GPipe": forwards, "1F1B": behind, "interleaved": 2 * behind + (chunks - 1) * devices}
     return min(ahead[schedule], forwards)
 

@@ -27,7 +27,10 @@ LATE = (
 )
 EARLY = "The peak comes one step too early: the ramp has one piece too few. It has as many steps as warmup_steps says."
 OVERSHOOTS = "At step number warmup_steps the rate shoots above the peak. Counted from 0, the warm-up is over by then."
-ROUNDED_DOWN = "The fraction was rounded down: // gives whole numbers only, so the rate stays 0 until the ramp is over."
+ROUNDED_DOWN = (
+    "The fraction was rounded down: // gives whole numbers only, so the rate stays 0 until the last step of the ramp."
+)
+NO_CLIMB = "The rate stays 0 until the ramp is over, as it does where // rounds down. It should climb at every step."
 ZERO_REFUSED = "A legal 0 is refused. Steps are counted from 0, so step = 0 is the first; warmup_steps = 0 is fine too."
 
 
@@ -120,7 +123,7 @@ warmup_lr = Exercise(
         ),
         Mistake("rounded_down", _ramp(lambda s, w: (s + 1) // w), ROUNDED_DOWN),
         Mistake("rounded_down", _capped(lambda s, w: (s + 1) // w), ROUNDED_DOWN),
-        Mistake("rounded_down", _ramp(lambda s, w: s // w), ROUNDED_DOWN),
+        Mistake("zero_during_ramp", _ramp(lambda s, w: s // w), NO_CLIMB),
         *(
             Mistake("zero_warm_up", twin, "warmup_steps = 0 means that there is no warm-up: the full rate at once.")
             for twin in (
@@ -178,7 +181,8 @@ def _on_course(s, w, total):
 
 
 def _not_half(what, *decays):
-    return _each("not_half_a_cosine", WRONG_WAVE + what, *(_decayed(_on_course, decay) for decay in decays))
+    twins = (twin for decay in decays for twin in _held_or_not(decay=decay, ends=("hold", "cap", "run")))
+    return _each("not_half_a_cosine", WRONG_WAVE + what, *twins)
 
 
 def _quarter(p):
@@ -195,6 +199,10 @@ def _of_the_peak(peak, final, c):
 
 def _held_or_not(progress=_on_course, decay=_COSINE, ends=("hold", "run"), **more):
     return tuple(_decayed(progress, decay, end=end, **more) for end in ends)
+
+
+def _ramp_times_cosine(s, peak, w, total, final):
+    return lr.warmup_lr(s, 1, w) * _COSINE(min(1, s / total), peak, final)
 
 
 def _draw_cosine_lr(rng):
@@ -234,6 +242,7 @@ cosine_lr = Exercise(
     ),
     mistakes=(
         *_each("zero_at_step_0", ZERO_AT_STEP_0, _decayed(_on_course, ramp=_ramp(lambda s, w: s / w))),
+        *_each("zero_during_ramp", NO_CLIMB, _decayed(_on_course, ramp=_ramp(lambda s, w: s // w))),
         *_each("peak_late", LATE, _decayed(_on_course, ramp=_ramp(lambda s, w: (s + 1) / (w + 1)))),
         *_each(
             "peak_early",
@@ -254,6 +263,7 @@ cosine_lr = Exercise(
             *_held_or_not(lambda s, w, total: s / total),
             *_held_or_not(lambda s, w, total: s / (total - w), ends=("hold", "cap", "run")),
             *_held_or_not(lambda s, w, total: (s - w) / total, ends=("hold", "cap", "run")),
+            _ramp_times_cosine,
         ),
         *_each("rises_again", RISES_AGAIN, _decayed(_on_course, end="run")),
         *_each(
@@ -304,9 +314,6 @@ cosine_lr = Exercise(
         ),
         *_not_half("yours is a straight line.", lambda p, peak, final: peak + (final - peak) * p),
         *_not_half("yours does not fall at all.", lambda p, peak, final: peak),
-        *_each(
-            "not_half_a_cosine", WRONG_WAVE + "yours does not fall.", lambda s, peak, w, *_: lr.warmup_lr(s, peak, w)
-        ),
         *_each(
             "end_off_by_one",
             END_OFF,

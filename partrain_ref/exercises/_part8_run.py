@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.exercise import Call, Exercise, Mistake, call, refuse
-from partrain_ref import checkpoint, plan
+from partrain_ref import checkpoint, pipeline, plan
 from partrain_ref.plan import Cluster, Gpu, Model, Plan
 
 WITHIN = 1.05  # of the fewest days
@@ -59,7 +59,7 @@ def without_bubble(one: Plan, model: Model, cluster: Cluster) -> float:
     alone = replace(cluster, gpus=one.tensor_parallel * one.pipeline_parallel)
     batch = replace(model, batch=one.micro_batch * one.accumulation)
     drained = plan.step_seconds(replace(one, data_parallel=1), batch, alone)  # until the gradients are sent
-    waiting = drained * plan.pipeline.pipeline_bubble(one.pipeline_parallel, one.accumulation)
+    waiting = drained * pipeline.pipeline_bubble(one.pipeline_parallel, one.accumulation)
     return plan.step_seconds(one, model, cluster) - waiting
 
 
@@ -155,7 +155,7 @@ MISTAKES = (
         "no_plan",
         lambda model, cluster: asdict(plan.plan_run(model, cluster)) | {"stage": 4},
         "What came back is no plan. Return one object of the class Plan, with all its fields.",
-        made=lambda one, answer: read(answer) is None,
+        made=lambda one, answer: answer is not None and read(answer) is None,
     ),
     Mistake(
         "gpus_left_over",
@@ -253,8 +253,8 @@ def _draw(rng: np.random.Generator) -> Iterator[Call]:
     )
     layers, heads = int(rng.choice([96, 80, 64])), int(rng.choice([96, 128]))
     yield call(
-        _model(layers, heads, 64 * int(rng.integers(3, 7)), some(100, 300)),
-        _cluster(1536 if layers == 96 else 1280, 72e9, some(40, 60), inside=some(100, 200), node=4),
+        _model(layers, heads, int(rng.choice([512, 768, 1024])), some(100, 300)),
+        _cluster(1024, between=some(40, 60), inside=some(100, 200), node=4),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.exercise import Call, Exercise, Mistake, call, refuse
-from partrain_ref import clock, plan
+from partrain_ref import clock, pipeline, plan
 from partrain_ref.plan import Cluster, Gpu, Model, Plan
 
 FULL, LATE = ("computing", "tensor", "handing_on"), "gradients"
@@ -62,15 +62,32 @@ def _twin(
     return seconds
 
 
+def _idle(one: Plan) -> float:
+    return pipeline.pipeline_bubble(one.pipeline_parallel, one.accumulation)
+
+
 def _without(*names):
     return tuple(name for name in (*FULL, LATE) if name not in names)
 
 
+BUBBLE = "The bubble is not in that. The stages wait while the pipeline fills and drains."
+SIZE = (
+    "The bubble has another size there. The micro-batches take accumulation + pipeline_parallel − 1 slots, and the "
+    "gradients are sent after them."
+)
 AGAIN = (
     "The forward pass is counted once there. Everything is recomputed, so it runs twice: its operations and its "
     "all-reduces."
 )
-BUBBLE = "The bubble is not in that. The stages wait while the pipeline fills and drains."
+LAYERS = "The all-reduces of another number of layers were counted. A stage has its share of the layers of the model."
+NETWORK = (
+    "Some of the traffic went over the wrong network. The tensor-parallel all-reduces stay inside a node; messages "
+    "between stages and gradients do not."
+)
+WHOLE = (
+    "Something was counted for the whole model there. A GPU computes with its own parameters, and sends the gradients "
+    "of those."
+)
 
 MISTAKES = (
     Mistake(
@@ -79,33 +96,14 @@ MISTAKES = (
         "Elements were sent there, not bytes: a number in bf16 has 2 bytes.",
         unit=True,
     ),
-    Mistake(
-        "milliseconds", lambda *given: 1000 * plan.step_seconds(*given), "Those are milliseconds. Return seconds.",
-        unit=True,
-    ),
     Mistake("bubble_forgotten", _twin(slots=lambda one: one.accumulation), BUBBLE),
-    Mistake(
-        "bubble_added_to_the_share",
-        _twin(slots=lambda one: one.accumulation * (1 + plan.pipeline.pipeline_bubble(
-            one.pipeline_parallel, one.accumulation))),
-        "The busy time was multiplied by 1 plus the share of total time. That share is of the longer time: divide by 1 "
-        "minus it.",
-    ),
-    Mistake(
-        "one_slot_too_many",
-        _twin(slots=lambda one: one.accumulation + one.pipeline_parallel),
-        "That has one slot too many: after the first micro-batch has gone through all stages, one follows in each "
-        "slot.",
-    ),
+    Mistake("bubble_of_another_size", _twin(slots=lambda one: one.accumulation * (1 + _idle(one))), SIZE),
+    Mistake("bubble_of_another_size", _twin(slots=lambda one: one.accumulation + one.pipeline_parallel), SIZE),
+    Mistake("bubble_of_another_size", _twin(stretched=True), SIZE),
     Mistake(
         "one_micro_batch",
         _twin(slots=lambda one: one.pipeline_parallel),
-        "One micro-batch goes through the stages there. An update has `accumulation` of them.",
-    ),
-    Mistake(
-        "bubble_on_the_gradients",
-        _twin(stretched=True),
-        "The bubble stretches the gradients as well there. They are sent once the pipeline has drained.",
+        "One micro-batch goes through the stages there. An update has as many of them as accumulation says.",
     ),
     Mistake(
         "communication_forgotten",
@@ -124,51 +122,16 @@ MISTAKES = (
     Mistake("recompute_forgotten", _twin(flops=6), AGAIN),
     Mistake("recompute_forgotten", _twin(allreduces=4), AGAIN),
     Mistake("recompute_forgotten", _twin(flops=6, allreduces=4), AGAIN),
-    Mistake(
-        "forward_alone",
-        _twin(flops=2),
-        "That computes 2 FLOPs for each parameter and token, a single forward pass.",
-    ),
-    Mistake(
-        "all_layers_on_each_stage",
-        _twin(layers=lambda one, model: model.layers),
-        "The all-reduces of all layers were counted for one stage. A stage has its share of the layers.",
-    ),
-    Mistake(
-        "one_layer",
-        _twin(layers=lambda one, model: 1),
-        "The all-reduces of one layer were counted. A stage has several layers.",
-    ),
-    Mistake(
-        "gradients_inside_a_node",
-        _twin(gradients_over="inside"),
-        "The gradients went over the network inside a node. Replicas lie in different nodes.",
-    ),
-    Mistake(
-        "messages_inside_a_node",
-        _twin(handing_over="inside"),
-        "The messages between stages went over the network inside a node. Stages lie in different nodes.",
-    ),
-    Mistake(
-        "everything_inside_a_node",
-        _twin(gradients_over="inside", handing_over="inside"),
-        "All traffic went over the network inside a node. Only the tensor-parallel groups stay inside.",
-    ),
-    Mistake(
-        "tensor_between_nodes",
-        _twin(tensor_over="between"),
-        "The tensor-parallel all-reduces went over the network between nodes. Their group lies inside one node.",
-    ),
-    Mistake(
-        "gradients_of_the_whole_model",
-        _twin(gradient_share=lambda one: 1),
-        "Each GPU sent the gradients of the whole model there. It holds those of its own parameters.",
-    ),
-    Mistake(
-        "computes_the_whole_model",
-        _twin(share=lambda one: 1),
-        "Each GPU computes with all parameters there. Tensor and pipeline parallel share them out.",
-    ),
+    Mistake("layers_of_a_stage", _twin(layers=lambda one, model: model.layers), LAYERS),
+    Mistake("layers_of_a_stage", _twin(layers=lambda one, model: 1), LAYERS),
+    Mistake("other_network", _twin(gradients_over="inside"), NETWORK),
+    Mistake("other_network", _twin(handing_over="inside"), NETWORK),
+    Mistake("other_network", _twin(gradients_over="inside", handing_over="inside"), NETWORK),
+    Mistake("other_network", _twin(tensor_over="between"), NETWORK),
+    Mistake("other_network", _twin(tensor_over="between", gradients_over="inside", handing_over="inside"), NETWORK),
+    Mistake("whole_model", _twin(gradient_share=lambda one: 1), WHOLE),
+    Mistake("whole_model", _twin(share=lambda one: 1), WHOLE),
+    Mistake("whole_model", _twin(share=lambda one: 1, gradient_share=lambda one: 1), WHOLE),
     Mistake(
         "peak_without_efficiency",
         _twin(efficiency=False),
@@ -177,7 +140,7 @@ MISTAKES = (
     Mistake(
         "stage_ignored",
         _twin(passes=lambda one: 2),
-        "The gradients take two passes in every stage there. Stages 2 and 3 send more.",
+        "The gradients take two passes in every sharding stage there. Stages 2 and 3 send more.",
     ),
     Mistake(
         "passes_of_one_micro_batch",
@@ -187,8 +150,7 @@ MISTAKES = (
     ),
     Mistake(
         "gradients_each_micro_batch",
-        _twin(passes=lambda one: (2 * one.accumulation, 2 * one.accumulation, one.accumulation + 1,
-                                  3 * one.accumulation)[one.stage]),
+        _twin(passes=lambda one: _passes(one) if one.stage > 1 else 2 * one.accumulation),
         "In stages 0 and 1 the gradients were sent with every micro-batch there. They are added up first and sent "
         "once.",
     ),
@@ -206,7 +168,7 @@ MISTAKES = (
         _twin(alone=True),
         "A pipeline of one stage hands something on there. It has nobody to hand it to.",
     ),
-)  # fmt: skip
+)
 
 
 def _case(t, p, d, stage, b, a, layers, hidden, seq, rates, latency) -> Call:

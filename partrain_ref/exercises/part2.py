@@ -30,6 +30,8 @@ LINEAR_FOR_ADAM = (
 SQRT_FOR_SGD = (
     "That is the square-root rule with SGD. SGD has another rule: it has to cover the ground of all small steps."
 )
+SQUARED = "That is the square of the factor. Adam's rate grows more slowly than its batch."
+NEVER_SHRINKS = "A batch may shrink as well. Then the rate shrinks too, by the same rule."
 NO_SCALING = (
     "That is the old rate. A bigger batch makes fewer updates out of the same examples, so each has to go further."
 )
@@ -60,7 +62,7 @@ grown_batch_factor = Exercise(
     kind="number",
     reference=8 * 4,
     digits=2,
-    unit="times the old rate",
+    unit="a factor for the old rate",
     points=1,
     mistakes=(
         Mistake(
@@ -97,12 +99,13 @@ adam_factor = Exercise(
     kind="number",
     reference=math.sqrt(4),
     digits=2,
-    unit="times the old rate",
+    unit="a factor for the old rate",
     points=1,
     mistakes=(
         Mistake("linear_for_adam", 4.0, LINEAR_FOR_ADAM),
         Mistake("no_scaling", 1.0, NO_SCALING),
-        Mistake("squared", 16.0, "That is the square of the factor. Adam's rate grows more slowly than its batch."),
+        Mistake("squared", 16.0, SQUARED),
+        Mistake("root_taken_twice", math.sqrt(2), "The square root was taken twice. The batch grew by 4, not by 2."),
         Mistake("ratio_upside_down", 0.5, UPSIDE_DOWN),
         Mistake("ratio_upside_down", 0.25, UPSIDE_DOWN),
     ),
@@ -139,6 +142,16 @@ def _sqrt(rate, base, batch):
 
 def _old(rate, base, batch):
     return rate
+
+
+def _never_shrinks(ratio):
+    return _scaled(lambda r, *batches: r * ratio(*batches), lambda r, *batches: r * math.sqrt(ratio(*batches)))
+
+
+def _no_smaller_batch(rate, base, batch, optimizer):
+    if batch < base:
+        raise ValueError
+    return lr.scaled_lr(rate, base, batch, optimizer)
 
 
 def _linear_down(rate, base, batch):
@@ -199,6 +212,19 @@ scaled_lr = Exercise(
             "ratio_rounded_down",
             _scaled(lambda r, base, batch: r * (batch // base), lambda r, base, batch: r * math.sqrt(batch // base)),
             "The ratio of the batches was rounded down: // drops the fraction. A batch may grow by 1.5, or shrink.",
+        ),
+        Mistake("squared", _scaled(_linear, lambda r, base, batch: r * (batch / base) ** 2), SQUARED),
+        Mistake(
+            "half_for_the_root",
+            _scaled(_linear, lambda r, base, batch: r * batch / base / 2),
+            "With Adam the ratio was halved. In Python, x ** 1 / 2 is half of x; a square root is x ** 0.5.",
+        ),
+        *_each(
+            "never_shrinks",
+            NEVER_SHRINKS,
+            _never_shrinks(lambda base, batch: max(1, batch / base)),
+            _never_shrinks(lambda base, batch: max(base, batch) / min(base, batch)),
+            _no_smaller_batch,
         ),
     ),
 )
@@ -302,9 +328,20 @@ noise_scale = Exercise(
             lambda *a: -_noise(*a) / _signal(*a),
         ),
         *_each(
+            "noise_left_in_big_batch",
+            "The big batch is taken as free of noise. It has less noise than the small one, but its squared length "
+            "still holds some.",
+            lambda b, small, B, big: (small - big) * b / big,
+            lambda b, small, B, big: (small - big) * b / _signal(b, small, B, big),
+        ),
+        *_each(
             "squared_again",
-            "The lengths were squared once more, or their root was taken. They come in squared already.",
+            "The lengths were squared once more. They come in squared already.",
             lambda b, small, B, big: _noise(b, small**2, B, big**2) / _signal(b, small**2, B, big**2),
+        ),
+        *_each(
+            "root_taken",
+            "A square root was taken, of the lengths or at the end. The ratio is one of squared lengths, as they are.",
             lambda b, small, B, big: (
                 _noise(b, math.sqrt(small), B, math.sqrt(big)) / _signal(b, math.sqrt(small), B, math.sqrt(big))
             ),
@@ -335,6 +372,12 @@ def _pair(steps):
     return lambda batch, critical, least: (steps(batch, critical, least), batch * steps(batch, critical, least))
 
 
+def _whole_critical_only(batch, critical, least):
+    if critical % 1:
+        raise ValueError
+    return lr.steps_and_examples(batch, critical, least)
+
+
 def _rounded(up_or_down):
     return _pair(lambda *a: up_or_down(_steps(*a)))
 
@@ -345,7 +388,13 @@ steps_and_examples = Exercise(
     "steps_and_examples",
     reference=lr.steps_and_examples,
     points=4,
-    examples=(call(1024, 1024, 1000), call(256, 1024, 1000), call(4096, 1024, 1000), call(300, 1000, 500)),
+    examples=(
+        call(1024, 1024, 1000),
+        call(256, 1024, 1000),
+        call(4096, 1024, 1000),
+        call(300, 1000, 500),
+        call(64, 812.5, 300),
+    ),
     draw=_draw_steps_and_examples,
     refusals=(
         refuse("batch is 0", 0, 1024, 1000),
@@ -384,7 +433,16 @@ steps_and_examples = Exercise(
             "at the critical batch part of the gain is lost already.",
             _pair(_perfect),
             lambda b, critical, least: (_perfect(b, critical, least), least * critical),
+        ),
+        *_each(
+            "never_less_gain",
+            "Here twice the batch always halves the steps, so an endless batch would need none. It needs min_steps.",
             _pair(lambda b, critical, least: least * critical / b),
+        ),
+        Mistake(
+            "fraction_refused",
+            _whole_critical_only,
+            "A critical_batch that is not whole is refused. It is a ratio, so it may have a fraction.",
         ),
         *_each(
             "examples_at_their_least",

@@ -194,6 +194,33 @@ STUDENTS = {
             "    return [least + least * critical / b, least * (b + critical)]",
         )
     },
+    "never-shrinks": {
+        "answers": _answers(
+            adam_factor="adam_factor = 2 ** 0.5",
+            scaled_lr=SCALED_LR.replace("batch / base_batch", "max(1, batch / base_batch)").format(
+                "base_lr * ratio", "base_lr * ratio ** 0.5"
+            ),
+            warmup_lr=WARMUP_LR.format("0.0 if step < warmup_steps else peak_lr"),
+            cosine_lr=_cosine("if step < warmup_steps:\n        return 0.0\n    ", HOLD, PROGRESS, WAVE),
+            noise_scale=NOISE_SCALE.format("return (small_grad_sq - big_grad_sq) * small_batch / big_grad_sq"),
+            steps_and_examples=STEPS_AND_EXAMPLES.format("min_steps * critical_batch / batch", "steps, batch * steps"),
+        )
+    },
+    "squares-once-more": {
+        "answers": _answers(
+            scaled_lr=SCALED_LR.format("base_lr * ratio", "base_lr * ratio ** 2"),
+            noise_scale=NOISE_SCALE.replace("_grad_sq -", "_grad_sq**2 -")
+            .replace("small_batch * small_grad_sq)", "small_batch * small_grad_sq**2)")
+            .replace("- big_grad_sq)", "- big_grad_sq**2)")
+            .format("return noise / signal"),
+            steps_and_examples=STEPS_AND_EXAMPLES.replace(
+                "min_steps=min_steps", "min_steps=min_steps, critical_batch=critical_batch"
+            ).format(RIGHT_STEPS, "steps, batch * steps"),
+        )
+    },
+    "halves-for-the-root": {
+        "answers": _answers(scaled_lr=SCALED_LR.format("base_lr * ratio", "base_lr * ratio ** 1 / 2")),
+    },
     "half-done": {
         "blank": True,
         "answers": _answers(

@@ -96,11 +96,12 @@ class _Facts:
         if self.slow_stage and not self.holds:
             s, factor = self.slow_stage
             return (
-                f"{who}, stage {s} {factor:g} times as slow: {measured}; the formula for equal stages says "
+                f"{who}, stage {s} taking {factor:g} times as long: {measured}; the formula for equal stages says "
                 f"{_percent(self.formula[0])} of the total."
             )
-        flying = style.short(self.in_flight[0])
-        return f"{who}: {measured}; stage 0 has {flying} micro-batch{'es' if flying != '1' else ''} in flight at most."
+        first = "device 0" if self.chunks > 1 else "stage 0"
+        flying = f"{style.short(self.in_flight[0])} {style.plural(self.in_flight[0], 'micro-batch')}"
+        return f"{who}: {measured}; {first} has {flying} in flight at most."
 
 
 def _own_sentence(own, facts, ran, items):

@@ -6,7 +6,7 @@ from partrain import style
 from partrain.figures import svg
 from partrain.outlook import Outlook, divides
 
-HEIGHT = 502  # pixels
+HEIGHT = 504  # pixels
 NAMES = (24, 54, 164)  # pixels: left of the sign, of the rule, of its numbers
 RULE = 28  # pixels from one rule to the next
 BAR = (24, 712)  # pixels: left and width of a bar
@@ -200,5 +200,7 @@ def _results(outlook, cluster, yours):
     )
     for x, words in row:
         yield svg.text(x, RESULT, words, 14, colour, bold=True)
+    if outlook.against:
+        yield svg.text(24, RESULT + 22, "This plan does not run; that is what it would take.", style.SMALL, style.QUIET)
     if yours is not None:
-        yield svg.text(24, RESULT + 34, f"◆ your step_seconds: {_seconds(yours)}", fill=style.VERMILION, bold=True)
+        yield svg.text(24, RESULT + 42, f"◆ your step_seconds: {_seconds(yours)}", fill=style.VERMILION, bold=True)

@@ -239,8 +239,30 @@ def test_check_is_calm_about_what_is_not_there_yet():
     assert "not started yet" in told("save_checkpoint", (..., ...))
     assert "no longer a function" in told("save_checkpoint", (stub, 3))
     assert "not started yet" in told("rows_for_step", stub)
-    assert "load_checkpoint is not written yet" in told("save_checkpoint", (checkpoint.save_checkpoint, stub))
+    unwritten = told("save_checkpoint", (checkpoint.save_checkpoint, stub))
+    assert unwritten == "save_checkpoint: load_checkpoint is not written yet."
     assert "returned nothing" in told("rows_for_step", lambda *args: None)
     assert "a list of 4 rows is asked for" in told("rows_for_step", wrong_type)
     careless = told("rows_for_step", lambda step, *args: checkpoint.rows_for_step(abs(step), *args))
     assert "The values are right" in careless and "should raise ValueError" in careless
+
+
+def test_check_says_which_of_two_functions_stopped_and_which_file_is_there():
+    def save_under_another_name(path, run):
+        checkpoint.save_checkpoint(path + ".npz", run)
+
+    def load_with_a_slip(path, run):
+        run.restore(path.nothing)
+
+    slip = told("save_checkpoint", (checkpoint.save_checkpoint, load_with_a_slip))
+    assert slip.startswith("load_with_a_slip stopped with AttributeError")
+    lost = told("save_checkpoint", (save_under_another_name, checkpoint.load_checkpoint))
+    assert lost == (
+        "load_checkpoint stopped with FileNotFoundError: no file 'run' to load; save_checkpoint wrote 'run.npz'"
+    )
+
+
+def test_the_half_word_is_named_only_where_the_rest_of_the_random_state_came_back():
+    twins = {mistake.name: mistake.twin for mistake in BY_NAME["save_checkpoint"].mistakes}
+    assert told("save_checkpoint", twins["random_state_forgotten"]).endswith(": the random state.")
+    assert "has_uint32" in told("save_checkpoint", twins["half_word_forgotten"])

@@ -70,6 +70,8 @@ def test_schedules_are_those_of_the_reference():
             plan = schedules.plan(name, p, m)
             assert [[(letter, i) for letter, _, i in items] for items in plan] == make(p, m)
             assert schedules.run(plan, [1] * p, [2] * p).in_flight == pipeline.peak_in_flight(make(p, m))
+        if m % p == 0:
+            assert schedules.plan("interleaved", p, m, 1) == schedules.plan("1F1B", p, m)
         naive = schedules.run(schedules.plan("naive", p, m), [1] * p, [2] * p)
         assert naive.total == 3 * m * p and naive.in_flight == [1] * p
 
@@ -162,8 +164,8 @@ def test_a_slow_stage_breaks_the_formula_in_the_picture():
     panel = panels.pipeline_timeline("1F1B")
     panel.controls["slow"].value = 1.5
     assert is_calm(panel) == (
-        "4 stages, 8 micro-batches, 1F1B, stage 1 1.5 times as slow: 35.7% of the total time is idle, and idle time is "
-        "55.6% of ideal time; the formula for equal stages says 27.3% of the total."
+        "4 stages, 8 micro-batches, 1F1B, stage 1 taking 1.5 times as long: 35.7% of the total time is idle, and idle "
+        "time is 55.6% of ideal time; the formula for equal stages says 27.3% of the total."
     )
 
 
