@@ -148,6 +148,8 @@ def leaks_in(course: Course, assignment: str) -> Iterator[str]:
                 yield f"{path.name}: cell {cell.get('id')} holds a solution mark"
         for cell in source.cells:
             about = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "markdown" and about.get("solution") and cell.source in text:
+                yield f"{path.name} holds the written answer {cell.get('id')}"
             if cell.cell_type == "code" and about.get("solution"):
                 if "BEGIN SOLUTION" not in cell.source:
                     yield f"{path.name}: the answer cell {cell.get('id')} has no solution marks"

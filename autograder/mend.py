@@ -75,7 +75,7 @@ def _locked_place(cells, released, positions, answer: float, repairs) -> float:
 
 
 def _answer_cells(cells, released, positions, repairs) -> list[tuple[float, int, NotebookNode]]:
-    """An answer, also one in several pieces: untouched copies are dropped, halves of a function are joined."""
+    """An answer, also one in several pieces: untouched copies are dropped, halves of a function or text are joined."""
     name = released.metadata.nbgrader.grade_id
     if any(cells[at].cell_type != released.cell_type for at in positions):
         repairs.append(f"The answer {name} had been turned into another kind of cell; it was turned back.")
@@ -84,7 +84,7 @@ def _answer_cells(cells, released, positions, repairs) -> list[tuple[float, int,
     written = [at for at in positions if not is_stub(cells[at].source, released.source)] or positions[-1:]
     *earlier, last = written
     rows = []
-    if all(_parses(cells[at].source) for at in written):
+    if released.cell_type == "code" and all(_parses(cells[at].source) for at in written):
         rows = [(float(at), 0, new_code_cell(cells[at].source)) for at in earlier]
         tagged = _tagged(released, cells[last].source)
     else:

@@ -69,6 +69,7 @@ def small_course(released_folder, tmp_path):
     return open_course(tmp_path / "course")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items):
     """Tests that share a demo class run on one worker, so that it is built once; parts run side by side."""
     for item in items:

@@ -67,14 +67,22 @@ def without_communication(one: Plan, model: Model, cluster: Cluster) -> float:
     return plan.step_seconds(one, model, replace(cluster, bandwidth_inside=1e30, bandwidth_between=1e30, latency=0.0))
 
 
-@lru_cache(maxsize=512)
-def _candidates(model: Model, cluster: Cluster) -> tuple[Plan, ...]:
-    return tuple(one for one in plan.plans(model, cluster) if not reason(one, model, cluster))
+@lru_cache(maxsize=64)
+def _looked_at(model: Model, cluster: Cluster) -> tuple[tuple[Plan, str, float], ...]:
+    """Every plan that divides, the first reason against it, and its days."""
+    return tuple(
+        (one, reason(one, model, cluster), plan.run_days(one, model, cluster)) for one in plan.plans(model, cluster)
+    )
+
+
+def _candidates(model: Model, cluster: Cluster) -> list[tuple[Plan, float]]:
+    """The plans that fit, with their days."""
+    return [(one, days) for one, why, days in _looked_at(model, cluster) if not why]
 
 
 @lru_cache(maxsize=512)
 def _least(cost: Callable, model: Model, cluster: Cluster) -> float:
-    return min(cost(one, model, cluster) for one in _candidates(model, cluster))
+    return min(cost(one, model, cluster) for one, _ in _candidates(model, cluster))
 
 
 def _best_for(cost: Callable) -> Callable:
@@ -83,8 +91,8 @@ def _best_for(cost: Callable) -> Callable:
     @lru_cache(maxsize=512)
     def twin(model, cluster):
         least = _least(cost, model, cluster)
-        tied = [one for one in _candidates(model, cluster) if cost(one, model, cluster) <= least * TIE]
-        return max(tied, key=lambda one: plan.run_days(one, model, cluster))
+        tied = [row for row in _candidates(model, cluster) if cost(row[0], model, cluster) <= least * TIE]
+        return max(tied, key=lambda row: row[1])[0]
 
     return twin
 
@@ -94,8 +102,8 @@ def _best_breaking(why: str) -> Callable:
 
     @lru_cache(maxsize=512)
     def twin(model, cluster):
-        found = [one for one in plan.plans(model, cluster) if reason(one, model, cluster) == why]
-        return min(found, key=lambda one: plan.run_days(one, model, cluster), default=plan.plan_run(model, cluster))
+        found = [(one, days) for one, reason, days in _looked_at(model, cluster) if reason == why]
+        return min(found, key=lambda row: row[1])[0] if found else plan.plan_run(model, cluster)
 
     return twin
 
@@ -109,7 +117,7 @@ def _changed(**how) -> Callable:
 
 
 def _slowest(model, cluster):
-    return max(_candidates(model, cluster), key=lambda one: plan.run_days(one, model, cluster))
+    return max(_candidates(model, cluster), key=lambda row: row[1])[0]
 
 
 # ---- what an answer shows -----------------------------------------------------------------------------------------
@@ -223,6 +231,13 @@ MISTAKES = (
         _slowest,
         "The plan fits, but another one takes over 5% fewer days. Compare the days of all plans that fit.",
         made=_made(lambda one, model, cluster: not reason(one, model, cluster)),
+    ),
+    Mistake(
+        "no_good_plan",
+        lambda model, cluster: (_best_breaking("memory") if cluster.gpus == 1024 else _slowest)(model, cluster),
+        "Some of the plans that came back break a rule, others fit and are too slow. If plan_run asks fits and "
+        "step_seconds, look at those first.",
+        made=_made(lambda one, model, cluster: True),
     ),
 )
 

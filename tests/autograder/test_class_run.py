@@ -26,6 +26,7 @@ from partrain_ref.samples import CLASSES
 
 PART1 = "part1_split_the_batch"
 REPOSITORY = Path(__file__).resolve().parents[2]
+PART8, WRITTEN = "part8_plan_a_run", {"part8_plan_a_run": {"why_this_plan": 5}}  # read by a person: name -> points
 EVERY = [(part, student) for part, students in CLASSES.items() for student in students]
 
 
@@ -42,7 +43,8 @@ def test_every_hand_in_has_a_verdict_of_the_stated_form(class_of, part, student)
     got = said(class_of, student, part)
     assert set(got) == {"student", "part", "points", "max_points", "sealed", "repairs", "exercises"}
     assert (got["student"], got["part"]) == (student, part)
-    assert got["max_points"] == sum(e.points for e in ASSIGNMENTS[part])
+    written = WRITTEN.get(part, {})
+    assert got["max_points"] == sum(e.points for e in ASSIGNMENTS[part]) + sum(written.values())
     for row in got["exercises"].values():
         assert set(row) == {"state", "points", "max_points", "mistake", "message", "reason"}
         assert row["state"] in verdict.STATES
@@ -112,6 +114,28 @@ def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(class_of):
         assert right.score == right.max_score and not right.needs_manual_grade
 
 
+@pytest.mark.parametrize(
+    ("part", "student", "state"),
+    [(PART8, "all-right", verdict.WAITS), (PART8, "half-done", verdict.WAITS), (PART8, "blank", verdict.NOT_STARTED)],
+)
+def test_a_written_answer_waits_for_a_person_and_the_rest_of_the_grade_stands(class_of, part, student, state):
+    course, config = class_of(part)
+    rows = said(class_of, student, part)["exercises"]
+    assert rows["why_this_plan"]["state"] == state and rows["why_this_plan"]["max_points"] == 5
+    rest = [row["points"] for name, row in rows.items() if name != "why_this_plan"]
+    assert said(class_of, student, part)["points"] == sum(rest)
+    with NbGraderAPI(config=config).gradebook as gradebook:
+        grade = gradebook.find_grade("why_this_plan", part, part, student)
+        assert grade.needs_manual_grade == (state == verdict.WAITS)
+        assert grade.auto_score == (None if state == verdict.WAITS else 0)
+    page = (course.root / "feedback" / student / part / f"{part}.html").read_text(encoding="utf-8")
+    answer = CLASSES[part][student].get("answers", {}).get("why_this_plan", "YOUR ANSWER HERE")
+    assert answer in page
+    released = nbformat.read(course.root / "release" / part / f"{part}.ipynb", as_version=4)
+    (cell,) = [cell for cell in released.cells if cell.id == "why_this_plan"]
+    assert cell.source == "YOUR ANSWER HERE"
+
+
 def test_hand_ins_carry_timestamp_and_secret_and_stay_as_they_were(class_of):
     root = class_of(PART1)[0].root
     for student, what in CLASSES[PART1].items():
@@ -131,7 +155,7 @@ def test_feedback_shows_the_verdicts_and_nothing_hidden(class_of, part, student)
     page = (folder / f"{part}.html").read_text(encoding="utf-8")
     got = said(class_of, student, part)
     for name, row in got["exercises"].items():
-        assert f"{name}: {row['state']}" in page
+        assert f"{name}: {row['state']}" in page or name in WRITTEN.get(part, {})
     graded = nbformat.read(course.root / "autograded" / student / part / f"{part}.ipynb", as_version=4)
     shown = page + (course.root / "autograded" / student / part / "verdict.json").read_text(encoding="utf-8")
     checks = "\n".join(cell.source for cell in graded.cells if cell.id.endswith("-check"))
