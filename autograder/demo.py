@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,8 +64,11 @@ def hand_in(course: Course, assignment: str, sample: Sample, folder: Path) -> No
     nbformat.write(nb, path)
 
 
-def run(folder: Path, start: Path, console, parts: Sequence[str] = ()) -> None:
-    """Build and grade the demo course in `folder`, of all parts or of those named; an old demo there is made anew."""
+def run(folder: Path, start: Path, console, only: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Build and grade the demo course in `folder`; an old demo there is made anew.
+
+    only: part -> the sample students who take part, where it is not the whole class of all parts.
+    """
     root = folder.resolve()
     if root.exists() and any(root.iterdir()):
         if not (root / MARK).exists():
@@ -81,7 +84,9 @@ def run(folder: Path, start: Path, console, parts: Sequence[str] = ()) -> None:
     (root / "exchange").mkdir()
     (root / "exchange").chmod(0o777)
     course, config = courses.open_course(root)
-    classes = {part: one for part, one in samples(course).items() if not parts or part in parts}
+    classes = samples(course)
+    if only is not None:
+        classes = {part: tuple(s for s in classes[part] if s.name in names) for part, names in only.items()}
     for assignment in sorted(classes):
         _round(course, config, assignment, classes[assignment], console)
     page = report.write(course, NbGraderAPI(config=config).coursedir.db_url)

@@ -52,6 +52,8 @@ def _place(cells, wanted, parts, repairs) -> list[NotebookNode]:
         else:
             at = before + 0.001
             repairs.append(f"The answer cell {name} is missing from the hand-in.")
+            if released.metadata.nbgrader.get("grade"):  # a written answer: its cell holds its grade
+                plan.append((at, order + 1, _tagged(released, released.source)))
         place[name] = before = at
     return [cell for _, _, cell in sorted(plan, key=lambda row: row[:2])]
 

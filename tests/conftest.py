@@ -30,6 +30,7 @@ def oracles() -> dict:
 @pytest.fixture(scope="session")
 def class_of(tmp_path_factory):
     """part -> (course, config) of its demo class, graded end to end once. Tests must leave it as it is."""
+    from classes import class_list
     from rich.console import Console
 
     from autograder.course import open_course
@@ -40,7 +41,7 @@ def class_of(tmp_path_factory):
     def get(part):
         if part not in made:
             made[part] = tmp_path_factory.mktemp("class") / "course"
-            run(made[part], REPOSITORY, Console(quiet=True), [part])
+            run(made[part], REPOSITORY, Console(quiet=True), {part: class_list(part)})
         return open_course(made[part])
 
     return get

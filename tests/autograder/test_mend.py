@@ -95,6 +95,29 @@ def test_F003_an_answer_split_in_two_is_joined():
     assert repairs == ["The answer avg-answer is in 2 cells; they were run in order."]
 
 
+WRITTEN = new_markdown_cell("YOUR ANSWER HERE", id="why")
+WRITTEN.metadata = graded("why", "", grade=True, points=5).metadata
+WITH_WRITTEN = new_notebook(cells=[*RELEASED.cells[:3], WRITTEN, *RELEASED.cells[3:]], metadata=RELEASED.metadata)
+
+
+@pytest.mark.parametrize("pieces", [["Because it fits."], ["Because", "it fits."], ["One", "two", "YOUR ANSWER HERE"]])
+def test_a_written_answer_stays_text_and_pieces_are_joined(pieces):
+    content = handed_in()
+    cells = [{**json.loads(nbformat.writes(WITH_WRITTEN))["cells"][3], "source": piece} for piece in pieces]
+    content["cells"][3:3] = cells
+    nb, repairs = mend(content, WITH_WRITTEN)
+    (cell,) = [cell for cell in nb.cells if cell.id == "why"]
+    assert cell.cell_type == "markdown" and cell.metadata.nbgrader.points == 5
+    assert cell.source == "\n".join(piece for piece in pieces if piece != "YOUR ANSWER HERE")
+    assert len(repairs) == (len(pieces) > 1)
+
+
+def test_a_deleted_written_answer_comes_back_unanswered():
+    nb, repairs = mend(handed_in(), WITH_WRITTEN)
+    assert source_of(nb, "why") == "YOUR ANSWER HERE"
+    assert repairs == ["The answer cell why is missing from the hand-in."]
+
+
 def test_an_untouched_copy_of_the_stub_does_not_undo_the_answer():
     content = handed_in()
     content["cells"].insert(2, {**copy.deepcopy(json.loads(nbformat.writes(RELEASED))["cells"][1]), "id": "copy"})
