@@ -68,12 +68,3 @@ def small_course(released_folder, tmp_path):
 
     shutil.copytree(released_folder, tmp_path / "course")
     return open_course(tmp_path / "course")
-
-
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items):
-    """Tests that share a demo class run on one worker, so that it is built once; parts run side by side."""
-    for item in items:
-        if "class_of" in getattr(item, "fixturenames", ()):
-            params = item.callspec.params if hasattr(item, "callspec") else {}
-            item.add_marker(pytest.mark.xdist_group(f"class-{params.get('part', 'part1_split_the_batch')}"))

@@ -8,7 +8,6 @@ import pytest
 NOTEBOOKS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
 
-@pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_a_part_as_handed_out(students_folder, name):
     with lab.lab(students_folder) as url, lab.notebook(url, f"{name}/{name}.ipynb") as page:
