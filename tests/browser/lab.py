@@ -108,21 +108,24 @@ def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
         shutil.rmtree(profile, ignore_errors=True)
 
 
+STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
+    .some(cell => /[\\d*]/.test(cell.textContent))"""
+
+
 def run_all(page) -> None:
     """Run every cell and wait until the kernel is idle again."""
-    page.locator(".jp-Cell").first.click()
-    page.keyboard.press("Escape")
-    page.keyboard.press("Control+a")
-    page.keyboard.press("Control+Enter")
+    for _ in range(5):  # the keys go astray while the page is still settling
+        page.locator(".jp-Cell").first.click()
+        page.keyboard.press("Escape")
+        page.keyboard.press("Control+a")
+        page.keyboard.press("Control+Enter")
+        with contextlib.suppress(Exception):
+            page.wait_for_function(STARTED, timeout=6000)
+            break
     page.wait_for_timeout(1500)
-    page.wait_for_function(
-        """() => {
-          const cells = document.querySelectorAll('.jp-CodeCell .jp-InputPrompt');
-          const prompts = [...cells].map(cell => cell.textContent);
-          return prompts.some(text => /\\d/.test(text)) && prompts.every(text => !text.includes('*')); }"""
-    )
     page.wait_for_function(IDLE)
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(1500)
+    page.wait_for_function(IDLE)
 
 
 def handles(page) -> list:
