@@ -35,12 +35,15 @@ class Answer(CourseSettings, NbGraderPreprocessor):
         if grading.refusal:
             return nb, resources
         run = _Run(nb, grading, time.monotonic() + self.total_seconds, self.cell_seconds)
-        limits = Limits(cell_seconds=self.cell_seconds, memory=self.memory_mib * 2**20)
-        files = self.course.files_beside(grading.assignment)
+        limits = Limits(
+            cell_seconds=self.cell_seconds, memory=self.memory_mib * 2**20, cpu_seconds=2 * self.total_seconds
+        )
+        course = self.course
+        files = course.files_beside(grading.assignment)
         try:
             for _ in range(self.max_boxes):
-                with open_box(files, limits) as box:
-                    grading.sealed = box.sealed
+                with open_box(files, limits, (course.reference,)) as box:
+                    grading.sealed = bool(box.seal)
                     if run.through(box):
                         break
         except BoxError as error:

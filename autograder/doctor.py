@@ -89,11 +89,9 @@ def kernel(course: Course) -> Iterator[Finding]:
     """Try to reach from a student's kernel what it must not reach."""
     forbidden = [course.reference, "autograder"]
     probe = PROBE.format(names=forbidden, root=str(course.root))
-    with open_box([], Limits()) as box:
+    with open_box([], Limits(), (course.reference,)) as box:
         ran = box.run(probe)
-        seal = (
-            "sealed" if box.sealed else "unsealed: a separate process with a clean environment; the disk is not hidden"
-        )
+        seal = box.seal or "unsealed: a separate process with a clean environment; the disk is not hidden"
     seen = "".join(output.get("text", "") for output in ran.outputs).split("\n")
     seen = [name for name in seen if name]
     said = f"can be reached: {', '.join(seen)}" if seen or ran.status != "ok" else "nothing forbidden can be reached"

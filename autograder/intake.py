@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import logging
 import shutil
 from pathlib import Path
 
@@ -33,19 +34,24 @@ class IntakeExporter(CourseSettings, NotebookExporter):
         about = resources["nbgrader"]
         released = self.course.released(about["assignment"], about["notebook"])
         resources["metadata"] = NotebookNode(name=path.stem, path=str(path.parent))
-        try:
-            nb, repairs = read(path, released)
-            note = {"repairs": repairs}
-        except Refusal as refusal:
-            nb, note = copy.deepcopy(released), {"repairs": [], "refusal": str(refusal)}
-        except Exception:  # hostile beyond what we thought of: one student's state, never the end of a class run
-            self.log.exception("intake of %s", path)
-            nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
-        renamed = path.with_name(path.name + RENAMED)
-        nb.metadata["autograder"] = note
-        if renamed.exists():
-            note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
-        return self.from_notebook_node(nb, resources, **kw)
+        return self.from_notebook_node(take_in(path, released), resources, **kw)
+
+
+def take_in(path: Path, released: NotebookNode) -> NotebookNode:
+    """The notebook in `path`, mended, or the released one marked as refused; its note is in the metadata."""
+    try:
+        nb, repairs = read(path, released)
+        note = {"repairs": repairs}
+    except Refusal as refusal:
+        nb, note = copy.deepcopy(released), {"repairs": [], "refusal": str(refusal)}
+    except Exception:  # hostile beyond what we thought of: one student's state, never the end of a class run
+        logging.getLogger(__name__).exception("intake of %s", path)
+        nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
+    renamed = path.with_name(path.name + RENAMED)
+    nb.metadata["autograder"] = note
+    if renamed.exists():
+        note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
+    return nb
 
 
 def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:

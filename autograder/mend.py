@@ -9,7 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.match import MAKERS, Refusal, locked, match, read_cells
+from autograder.match import Refusal, locked, match, new_cell, read_cells
 from autograder.stubs import is_stub
 
 
@@ -106,7 +106,7 @@ def _parses(source: str) -> bool:
 
 def _tagged(released: NotebookNode, source: str) -> NotebookNode:
     """A cell with the release's type, id and grading metadata; tags of anybody's are dropped."""
-    cell = MAKERS[released.cell_type](source)
+    cell = new_cell(released.cell_type, source)
     cell.id = released.get("id", cell.id)
     cell.metadata = NotebookNode(nbgrader=NotebookNode(released.metadata.nbgrader))
     return cell

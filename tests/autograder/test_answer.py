@@ -114,7 +114,7 @@ def test_a_machine_that_cannot_start_a_kernel_costs_nobody_points(graded, monkey
     first = graded(lambda cells, nb: None)
     assert first["points"] == first["max_points"]
 
-    def broken(files, limits):
+    def broken(files, limits, hidden):
         raise BoxError("no kernel today")
 
     monkeypatch.setattr(answer, "open_box", broken)
@@ -128,4 +128,6 @@ def test_recorded_answers_stay_beside_the_verdict(graded):
     graded(lambda cells, nb: None)
     folder = graded.course.root / "autograded" / "anna" / PART
     kept = json.loads((folder / "recorded_answers.json").read_text())
-    assert kept["global_tokens"][0]["exercise"] == "global_tokens" and len(kept["global_tokens"]) == 1
+    row = kept["exercises"]["global_tokens"]
+    assert row["bundles"][0]["exercise"] == "global_tokens" and len(row["bundles"]) == 1 and row["lost"] == ""
+    assert len(row["asked"]) == len(kept["handed_in"]) == 64
