@@ -36,10 +36,11 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Graded:
-    """What came of it, as plain data that one process hands to another. log: a traceback, where we failed.
+    """What came of it, as plain data that one process hands to another.
 
-    text: the graded notebook; scores: grade id -> (automatic score or None, whether a person must look); comments: grade id -> nbgrader's own
-    comment or None; verdict: the content of verdict.json; answers: what the kernel published, for a later `regrade`.
+    text: the graded notebook; scores: grade id -> (automatic score or None, whether a person must look); comments:
+    grade id -> nbgrader's own comment or None; verdict: the content of verdict.json; answers: what the kernel
+    published, for a later `regrade`; log: a traceback, where a step of ours failed.
     """
 
     hand_in: HandIn

@@ -51,6 +51,9 @@ def command(level: Level, folder: Path, hidden: tuple[str, ...]) -> list[str]:
     """bubblewrap with everything that a zygote sees. folder: private, holds `inside` and the little of /etc we make."""
     (folder / "passwd").write_text(PASSWD)
     (folder / "group").write_text("student:x:1000:\n")
+    empty = folder / "empty"  # a folder without an __init__ would import, as a namespace
+    empty.mkdir()
+    (empty / "__init__.py").write_text("raise ModuleNotFoundError(f'No module named {__name__!r}', name=__name__)\n")
     prefix = os.path.realpath(sys.base_prefix)
     # fmt: off
     words = [
@@ -92,7 +95,7 @@ def command(level: Level, folder: Path, hidden: tuple[str, ...]) -> list[str]:
         words += ["--ro-bind", place, neutral(number)]
         for covered in unseen(Path(place), (*NEVER_SEEN, *hidden)):
             target = f"{neutral(number)}/{covered.name}"
-            words += ["--tmpfs", target] if covered.is_dir() else ["--ro-bind", os.devnull, target]
+            words += ["--ro-bind", str(empty) if covered.is_dir() else os.devnull, target]
     for name, value in environment().items():
         words += ["--setenv", name, value]
     return words

@@ -120,7 +120,13 @@ class Zygote:
             (home / ".config" / "matplotlib").mkdir(parents=True)
             for fonts in font_caches():
                 shutil.copy(fonts, home / ".config" / "matplotlib")
-        order = {"control": theirs.fileno(), "uid": level.uid, "sealed": level.bubblewrap, "modules": MODULES}
+        order = {
+            "control": theirs.fileno(),
+            "uid": level.uid,
+            "sealed": level.bubblewrap,
+            "modules": MODULES,
+            "hidden": [*seal.NEVER_SEEN, *hidden],
+        }
         # the real interpreter, not the environment's link to it, so that sys.executable names no repository
         python = os.path.realpath(sys.executable)
         words = [*command, python, "-I", "-S", "-c", START.format(inside, places), json.dumps(order)]

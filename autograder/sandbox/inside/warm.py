@@ -1,4 +1,4 @@
-"""Warming, once per zygote: what the first import, the first figure and the first error cost is paid before the fork."""
+"""Warming, once per zygote: what the first import, figure and error cost is paid before the fork."""
 
 import gc
 import importlib

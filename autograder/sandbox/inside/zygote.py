@@ -26,9 +26,12 @@ def main():
         wall.become(order["uid"])
     wall.hide_memory()
     wall.adopt_orphans()
+    if order["sealed"]:
+        wall.end_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=order["control"])
+    sys.meta_path.insert(0, _NotHere(order["hidden"]))
     kernel = warm_kernel(order["modules"])
     threads = threading.active_count()
     frames.send(control, {"ready": True, "threads": threads, "uid": os.getuid(), "pid": os.getpid()})
@@ -37,6 +40,17 @@ def main():
     finally:
         _sweep(None, order["sealed"])
         os._exit(0)
+
+
+class _NotHere:
+    """Says of some packages that they are not installed. The seal hides them; without a seal this is all there is."""
+
+    def __init__(self, names):
+        self.names = frozenset(names)
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def _serve(control, kernel, order):
