@@ -30,7 +30,10 @@ END_SECONDS = 30
 
 
 class _Starter:
-    """bubblewrap dies with the thread that started it, so one that stays starts them all."""
+    """bubblewrap ends when the thread that started it does, so one that stays starts them all.
+
+    The zygote itself has become another user since and ends when nobody is left at its socket.
+    """
 
     def __init__(self):
         self._threads, self._process = None, None

@@ -11,7 +11,7 @@ import sys
 
 NEWNS, NEWIPC, NEWUSER, NEWNET, NEWUTS = 0x00020000, 0x08000000, 0x10000000, 0x40000000, 0x04000000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 16384, 1 << 18
-SET_PDEATHSIG, SET_DUMPABLE, SET_SUBREAPER, CAPBSET_DROP, SET_NO_NEW_PRIVS = 1, 4, 36, 24, 38
+SET_DUMPABLE, SET_SUBREAPER, CAPBSET_DROP, SET_NO_NEW_PRIVS = 4, 36, 24, 38
 CAPABILITY_VERSION_3 = 0x20080522
 STUDENT = 1000
 
@@ -34,12 +34,6 @@ def adopt_orphans():
     """Processes whose parent ends become children of this one, so that they can be found and ended."""
     if sys.platform == "linux":
         _call("prctl", SET_SUBREAPER, 1, 0, 0, 0)
-
-
-def end_with_parent():
-    """Be killed when the process that started this one ends; becoming another user has undone bubblewrap's own."""
-    if sys.platform == "linux":
-        _call("prctl", SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def become(uid):

@@ -26,8 +26,6 @@ def main():
         wall.become(order["uid"])
     wall.hide_memory()
     wall.adopt_orphans()
-    if order["sealed"]:
-        wall.end_with_parent()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=order["control"])
