@@ -97,7 +97,8 @@ class WarmBox:
             return Ran("died", outputs, count)
         if slow:
             return Ran("timed out", outputs, count)
-        return Ran("ok" if reply.get("status") == "ok" else "error", outputs, count)
+        failed = any(output.output_type == "error" for output in outputs)
+        return Ran("error" if failed else "ok", outputs, count)
 
 
 class Forged(Exception):

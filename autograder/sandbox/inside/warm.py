@@ -43,18 +43,12 @@ def _show_things():
     kernel = Kernel.instance()
     kernel.open()
     try:
-        kernel.run(CELLS[0])
-        settings = dict(sys.modules["matplotlib"].rcParams) if "matplotlib" in sys.modules else {}
-        for cell in CELLS[1:]:
+        for cell in CELLS:
             kernel.run(cell)
     finally:
         kernel.close()
-    if settings:
-        import matplotlib
-        import matplotlib.pyplot as plt
-
-        plt.close("all")
-        dict.update(matplotlib.rcParams, settings)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
     type(kernel.shell).clear_instance()
     Kernel.clear_instance()
     kernel.comm_manager.comms.clear()
@@ -64,10 +58,15 @@ def _hook_figures(shell):
     """Figures are shown by this shell too, and with its own settings."""
     if "matplotlib_inline.backend_inline" not in sys.modules:
         return
+    import matplotlib
+    from IPython.core.pylabtools import activate_matplotlib
     from matplotlib_inline import backend_inline
     from matplotlib_inline.config import InlineBackend
 
     InlineBackend.clear_instance()
     vars(backend_inline.configure_inline_support).pop("current_backend", None)
     backend_inline.show._to_draw, backend_inline.show._draw_called = [], False
+    name = dict.__getitem__(matplotlib.rcParams, "backend")
+    activate_matplotlib("inline")
+    dict.__setitem__(matplotlib.rcParams, "backend", name)  # the same backend under its short name
     backend_inline.configure_inline_support(shell, "inline")
