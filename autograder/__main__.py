@@ -143,7 +143,8 @@ def main() -> None:
     warnings.filterwarnings("ignore", module="nbgrader")  # its use of SQLAlchemy warns between our lines
     try:
         cli(standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("autograder: interrupted; what is done is kept, and the same command goes on from there.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
+from typing import TextIO
 
 from traitlets.config import Config
 
@@ -125,6 +126,7 @@ def _graded_before(root: Path, student: str, assignment: str) -> dict | None:
 # ---- side by side -------------------------------------------------------------------------------------------------
 
 _grader: Grader | None = None  # in a worker: the steps, made once before it was forked
+_lock: TextIO | None = None  # held by the class run alone; a worker that outlives it must not hold it on
 
 
 def side_by_side(
@@ -173,6 +175,8 @@ def _workers(grader: Grader, jobs: int) -> ProcessPoolExecutor:
 def _become_worker(grader: Grader, parent: int) -> None:
     global _grader
     _grader = grader
+    if _lock and not _lock.closed:
+        os.close(_lock.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the teacher's Ctrl-C is the parent's affair
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     Finalize(None, POOL.close, exitpriority=10)  # a worker's own `atexit` is never called
@@ -203,10 +207,12 @@ def _alone(root: Path, assignment: str):
     """One class run of an assignment at a time."""
     folder = root / STAGE
     folder.mkdir(exist_ok=True)
+    global _lock
     with (folder / f"{assignment}.lock").open("w") as lock:
         try:
             if fcntl:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise CourseError(f"Another run is grading {assignment} in this course; wait until it is done.") from None
+        _lock = lock
         yield
