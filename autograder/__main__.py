@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder import quick  # noqa: F401  before anything that imports jsonschema
 from autograder.course import CourseError, create, open_course
 
 console = Console(soft_wrap=True, highlight=False)
