@@ -64,7 +64,7 @@ def test_an_attempt_that_fails_is_not_taken_for_a_wall(repository):
 
 
 def test_an_ordinary_users_sandbox_holds_too(repository, monkeypatch):
-    """Its namespaces are made the way an ordinary user must. Two things bind an ordinary user but not root, who tests."""
+    """Its namespaces are made as an ordinary user must. Two things bind an ordinary user but not root, who tests."""
     monkeypatch.setattr(seal.os, "geteuid", lambda: 1000)
     pool = Pool()
     for_root = ("more processes than allowed", "the memory and the descriptors of the process that forks kernels")
