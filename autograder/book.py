@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
+from autograder.ask import bare_name
 from autograder.settle import ANSWERS_FILE, VERDICT_FILE
 
 
@@ -14,6 +15,12 @@ def submitted(root: Path, assignment: str) -> list[str]:
     """Students who handed in, in alphabetical order."""
     folder = root / "submitted"
     return sorted(path.parent.name for path in folder.glob(f"*/{assignment}") if path.is_dir())
+
+
+def graded(root: Path, assignment: str) -> list[str]:
+    """Students who have a verdict, in alphabetical order."""
+    found = (root / "autograded").glob(f"*/{assignment}/{VERDICT_FILE}")
+    return sorted(path.parent.parent.name for path in found)
 
 
 def verdict_path(root: Path, student: str, assignment: str) -> Path:
@@ -49,8 +56,7 @@ def scores(db_url: str, assignment: str) -> dict[str, dict[str, float | None]]:
     with Gradebook(db_url) as book:
         for submission in book.assignment_submissions(assignment):
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            rows = {grade.name.removesuffix("-check").removesuffix("-answer"): grade.auto_score for grade in grades}
-            found[submission.student.id] = rows
+            found[submission.student.id] = {bare_name(grade.name): grade.auto_score for grade in grades}
     return found
 
 
@@ -61,4 +67,4 @@ def graded_cells(book: Gradebook, assignment: str) -> dict[str, float]:
     except MissingEntry:
         return {}
     cells = [cell for notebook in found.notebooks for cell in notebook.grade_cells]
-    return {cell.name.removesuffix("-check").removesuffix("-answer"): cell.max_score for cell in cells}
+    return {bare_name(cell.name): cell.max_score for cell in cells}

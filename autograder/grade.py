@@ -14,26 +14,20 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import TextIO
 
 from traitlets.config import Config
 
 from autograder import book, verdict
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.intake import Rename
-from autograder.ledger import STAGE, Ledger, hand_in
+from autograder.ledger import Ledger, hand_in
+from autograder.lock import alone
 from autograder.sandbox import POOL
 from autograder.settle import fingerprint
 from autograder.submission import Graded, Grader, HandIn
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing keeps two runs apart there
-    fcntl = None
 
 NO_NOTEBOOK = "No notebook was handed in."
 BROKE = "The grader could not grade this hand-in; the log says where it stopped."
@@ -73,12 +67,8 @@ def grade(
     again: also those that have a verdict already; a newer hand-in than the graded one is graded anew in any case.
     jobs: how many side by side, 0 for as many as there are cores. students: only these.
     """
-    with _alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
-        points = book.graded_cells(ledger.book, assignment)
-        if not points:
-            raise CourseError(
-                f"{assignment} was not released yet; run `nbgrader generate_assignment {assignment}` first."
-            )
+    with alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
+        points = ledger.points()
         (notebook,) = ledger.notebooks()
         everybody = book.submitted(course.root, assignment) if students is None else students
         waiting = []
@@ -126,7 +116,6 @@ def _graded_before(root: Path, student: str, assignment: str) -> dict | None:
 # ---- side by side -------------------------------------------------------------------------------------------------
 
 _grader: Grader | None = None  # in a worker: the steps, made once before it was forked
-_lock: TextIO | None = None  # held by the class run alone; a worker that outlives it must not hold it on
 
 
 def side_by_side(
@@ -175,8 +164,6 @@ def _workers(grader: Grader, jobs: int) -> ProcessPoolExecutor:
 def _become_worker(grader: Grader, parent: int) -> None:
     global _grader
     _grader = grader
-    if _lock and not _lock.closed:
-        os.close(_lock.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the teacher's Ctrl-C is the parent's affair
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     Finalize(None, POOL.close, exitpriority=10)  # a worker's own `atexit` is never called
@@ -200,19 +187,3 @@ def _stop(executor: ProcessPoolExecutor, patience: float) -> None:
         process.join(patience)
         if process.is_alive():
             process.kill()
-
-
-@contextmanager
-def _alone(root: Path, assignment: str):
-    """One class run of an assignment at a time."""
-    folder = root / STAGE
-    folder.mkdir(exist_ok=True)
-    global _lock
-    with (folder / f"{assignment}.lock").open("w") as lock:
-        try:
-            if fcntl:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CourseError(f"Another run is grading {assignment} in this course; wait until it is done.") from None
-        _lock = lock
-        yield
