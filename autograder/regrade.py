@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from autograder import book
 from autograder.ask import KEY, Question, bare_name, check_name, question_of
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.judge import OUR_FAULT, Judge, published, verdict_outputs
 from autograder.ledger import Ledger
 from autograder.lock import alone
@@ -102,8 +102,10 @@ def _judge(course: Course, judge: Judge, record: Record, points: dict[str, float
         name = check_name(cell)
         try:
             question = question_of(cell, course, grading)
-        except ValueError as error:  # an exercise whose mistakes cannot be told apart
-            raise CourseError(f"{error}; mend the exercise first.") from error
+        except Exception:  # its draw fails: the fault is the exercise's
+            judge.log.exception("the draw of %s for %s", name, grading.student)
+            kept[name] = BROKEN
+            continue
         if question:
             grading.questions[name] = question
         if why := _stays(name, question, record.answers.get(name), points, course):
