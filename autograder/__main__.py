@@ -169,6 +169,14 @@ def main() -> None:
     except CourseError as error:
         click.echo(f"autograder: {error}", err=True)
         sys.exit(2)
+    except Exception as error:
+        from sqlalchemy.exc import ArgumentError, OperationalError  # slow to import, and seldom needed
+
+        if not isinstance(error, ArgumentError | OperationalError):
+            raise
+        said = str(getattr(error, "orig", error)).partition("\n")[0]
+        click.echo(f"autograder: The grade book cannot be used (c.CourseDirectory.db_url): {said}", err=True)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

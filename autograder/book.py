@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy import make_url
 
 from autograder.ask import bare_name
 from autograder.settle import ANSWERS_FILE, VERDICT_FILE
+
+SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL listens unless told otherwise: Debian's, its own
 
 
 def submitted(root: Path, assignment: str) -> list[str]:
@@ -58,6 +61,19 @@ def scores(db_url: str, assignment: str) -> dict[str, dict[str, float | None]]:
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
             found[submission.student.id] = {bare_name(grade.name): grade.auto_score for grade in grades}
     return found
+
+
+def doors(db_url: str) -> list[Path]:
+    """The file that the grade book is, or the sockets in the file system at which its server may listen."""
+    url = make_url(db_url)
+    if url.get_backend_name() == "sqlite":
+        return [Path(url.database)] if url.database else []
+    if url.get_backend_name() != "postgresql":
+        return []
+    host = url.query.get("host", url.host) or SOCKET_FOLDERS
+    hosts = host.split(",") if isinstance(host, str) else host
+    port = url.query.get("port", url.port) or 5432
+    return [Path(one, f".s.PGSQL.{port}") for one in hosts if one.startswith("/")]
 
 
 def graded_cells(book: Gradebook, assignment: str) -> dict[str, float]:

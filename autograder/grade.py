@@ -20,11 +20,10 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from autograder import book, verdict
+from autograder import book, lock, verdict
 from autograder.course import Course
 from autograder.intake import Rename
 from autograder.ledger import Ledger, hand_in
-from autograder.lock import alone
 from autograder.sandbox import POOL
 from autograder.settle import fingerprint
 from autograder.submission import Graded, Grader, HandIn
@@ -67,7 +66,7 @@ def grade(
     again: also those that have a verdict already; a newer hand-in than the graded one is graded anew in any case.
     jobs: how many side by side, 0 for as many as there are cores. students: only these.
     """
-    with alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
+    with lock.alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
         points = ledger.points()
         (notebook,) = ledger.notebooks()
         everybody = book.submitted(course.root, assignment) if students is None else students
@@ -164,6 +163,7 @@ def _workers(grader: Grader, jobs: int) -> ProcessPoolExecutor:
 def _become_worker(grader: Grader, parent: int) -> None:
     global _grader
     _grader = grader
+    lock.drop()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the teacher's Ctrl-C is the parent's affair
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     Finalize(None, POOL.close, exitpriority=10)  # a worker's own `atexit` is never called
