@@ -58,7 +58,7 @@ LAYERS = [  # each may import from those below it
     ("stubs", "sandbox", "wire", "verdict", "attempts", "quick"),
     ("exercise",),
     ("compare",),
-    ("forms",),
+    ("forms", "quick"),
 ]
 
 
