@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 from nbgrader.api import MissingEntry
+from nbgrader.utils import is_grade
 from traitlets.config import Config
 
 from autograder import book
@@ -98,6 +99,10 @@ def regrade(course: Course, config: Config, assignment: str, dry_run: bool = Fal
 def _judge(course: Course, judge: Judge, record: Record, points: dict[str, float]) -> dict[str, str]:
     """Judge the recorded notebook, in place; the exercises whose verdict stays, and why."""
     grading, kept = record.grading, {}
+    for cell in filter(is_grade, record.nb.cells):  # released anew with other points: as nbgrader's OverwriteCells
+        about = cell.metadata.nbgrader
+        if about.points != (now := points.get(bare_name(about.grade_id), about.points)):
+            about.points = now
     for cell in filter(check_name, record.nb.cells):
         name = check_name(cell)
         try:

@@ -205,6 +205,22 @@ def test_changed_points_wait_for_a_release(graded, monkeypatch):
     assert files(graded[0]) == before
 
 
+def test_released_anew_with_other_points_it_gives_them(graded, monkeypatch):
+    course, config = graded
+    change(monkeypatch, "per_token_loss", points=6)
+    path = course.root / "source" / PART / f"{PART}.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    next(cell for cell in nb.cells if cell.id == "per_token_loss-check").metadata.nbgrader.points = 6
+    nbformat.write(nb, path)
+    assert NbGraderAPI(config=config).generate_assignment(PART, force=True)["success"]
+    results = again(graded)
+    assert not any(result.kept or result.unread for result in results.values())
+    assert book.read_verdict(course.root, "all-right", PART)["points"] == 28
+    assert rows(config)["all-right"][0]["per_token_loss-check"] == (6, None, False)
+    assert rows(config)["blank"][0]["per_token_loss-check"] == (0, None, False)
+    assert again(graded)["all-right"].changes == ()
+
+
 @pytest.fixture
 def break_judging(monkeypatch):
     """Let the judging of one exercise stop with an error, in draws or after them; a call mends it."""
