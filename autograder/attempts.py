@@ -173,7 +173,7 @@ ATTEMPTS = (
         "leaving files for the next student",
         """
         import os
-        for folder in (os.path.expanduser('~'), '.', '/tmp', '/dev/shm', '/var/tmp', '/'):
+        for folder in (os.path.expanduser('~'), '.', '/tmp', '/dev/shm', '/dev', '/etc', '/opt', '/var/tmp', '/'):
             try:
                 open(os.path.join(folder, '$marker'), 'w').close()
                 os.makedirs(os.path.join(folder, '.ipython/profile_default/startup'), exist_ok=True)
@@ -183,7 +183,7 @@ ATTEMPTS = (
         """,
         """
         import os
-        for folder in (os.path.expanduser('~'), '.', '/tmp', '/dev/shm', '/var/tmp', '/'):
+        for folder in (os.path.expanduser('~'), '.', '/tmp', '/dev/shm', '/dev', '/etc', '/opt', '/var/tmp', '/'):
             if os.path.exists(os.path.join(folder, '$marker')):
                 print('REACHED', folder)
         if 'left' in globals():

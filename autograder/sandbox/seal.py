@@ -96,6 +96,8 @@ def command(level: Level, folder: Path, hidden: tuple[str, ...]) -> list[str]:
         for covered in unseen(Path(place), (*NEVER_SEEN, *hidden)):
             target = f"{neutral(number)}/{covered.name}"
             words += ["--ro-bind", str(empty) if covered.is_dir() else os.devnull, target]
+    for place in ("/dev", "/"):  # what bubblewrap itself made: a student of an ordinary user's could write there
+        words += ["--remount-ro", place]
     for name, value in environment().items():
         words += ["--setenv", name, value]
     return words

@@ -63,6 +63,20 @@ def test_an_attempt_that_fails_is_not_taken_for_a_wall(repository):
     assert found.held is False
 
 
+def test_an_ordinary_users_sandbox_holds_too(repository, monkeypatch):
+    """Its namespaces are made the way an ordinary user must. Two things bind an ordinary user but not root, who tests."""
+    monkeypatch.setattr(seal.os, "geteuid", lambda: 1000)
+    pool = Pool()
+    for_root = ("more processes than allowed", "the memory and the descriptors of the process that forks kernels")
+    chosen = [attempt for attempt in ATTEMPTS if attempt.name not in for_root]
+    try:
+        assert pool.level(("partrain_ref",)) == seal.Level("sealed", True, None)
+        found = list(try_all(("partrain_ref",), places(repository), chosen, pool))
+        assert [one.attempt.name for one in found if one.held is not True] == []
+    finally:
+        pool.close()
+
+
 def test_S15_packages_installed_beside_the_others_are_hidden(tmp_path, monkeypatch):
     """As after `pip install .`: the reference lies among the packages, and still cannot be imported or read."""
     place = tmp_path / "site-packages"

@@ -14,8 +14,7 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder import book, submission
-from autograder import grade as class_run
+from autograder import book, submission, workers
 from autograder.__main__ import cli
 from autograder.course import CourseError, open_course
 from autograder.demo import Sample, hand_in, samples
@@ -205,7 +204,7 @@ def test_a_worker_that_ends_costs_one_hand_in(small_course, monkeypatch):
     monkeypatch.setattr(submission.Grader, "grade", deadly)
     results = {result.student[:4]: result for result in grade(course, config, PART, jobs=2)}
     assert len(results) == 6 and [name for name, result in results.items() if result.log] == ["s002"]
-    assert class_run.ENDED in results["s002"].log
+    assert workers.ENDED in results["s002"].log
     assert set(results["s002"].ungraded) == set(results["s000"].verdict["exercises"])
     assert set(book.scores(db(config), PART)["s002-forgets-accumulation"].values()) == {None}
     assert results["s000"].verdict["points"] == 26
@@ -294,6 +293,6 @@ def test_late_penalties_are_the_courses_own(small_course):
 def test_a_single_hand_in_needs_no_worker(small_course, monkeypatch):
     course, config = small_course
     hand_in(course, PART, Sample("anna"), course.root / "submitted" / "anna" / PART)
-    monkeypatch.setattr(class_run, "_workers", None)
+    monkeypatch.setattr(workers, "_workers", None)
     (result,) = grade(course, config, PART)
     assert result.verdict["points"] == 26

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from tiny import hand_in_tiny, tiny_course
 
-from autograder.grade import grade, side_by_side
+from autograder.grade import grade
 from autograder.ledger import Ledger
 from autograder.submission import Grader, HandIn
+from autograder.workers import side_by_side
 
 BODIES = ("return 2 * x", "return x * x", "raise NotImplementedError", "print(2 * x)")
 WANTED = ("right", "wrong", "not started", "wrong")
