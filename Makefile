@@ -3,6 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo "sudo -n")
+APT := { command -v apt-get && $(SUDO) true; } >/dev/null 2>&1
+CLUSTERS := /etc/postgresql-common/createcluster.d
+# $(call install,packages,what is so without them)
+install = if $(APT) && $(SUDO) apt-get update -qq && \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(1) >/dev/null; then :; \
+	  else echo "No way to install $(1) here: until you do, $(2)."; fi
 
 .DEFAULT_GOAL := help
 .PHONY: help setup system demo lab test lint notebooks browser bench
@@ -21,11 +27,15 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
-system: ## install the browser for the tests, where apt-get and root or sudo are at hand
+system: ## install the tests' browser, bubblewrap and PostgreSQL, where apt-get and root or sudo are at hand
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || [ -d "/Applications/Google Chrome.app" ] || \
-	  if command -v apt-get >/dev/null && $(SUDO) true 2>/dev/null; then \
-	    $(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu >/dev/null; \
-	  else echo "No chromium here and no way to install it: install Chromium or Chrome, or the browser tests are skipped."; fi
+	  $(call install,chromium fonts-dejavu,the browser tests are skipped)
+	@command -v bwrap >/dev/null || [ "$$(uname)" != Linux ] || \
+	  $(call install,bubblewrap,student code is graded unsealed)
+	@# its programs only: no server is set up on this machine, the tests start and stop one of their own
+	@command -v initdb >/dev/null || [ -n "$$(ls -d /usr/lib/postgresql/*/bin/initdb 2>/dev/null)" ] || \
+	  { ! $(APT) || { $(SUDO) mkdir -p $(CLUSTERS) && echo "create_main_cluster = false" | $(SUDO) tee $(CLUSTERS)/none.conf >/dev/null; }; \
+	    $(call install,postgresql,a grade book in PostgreSQL is not tested); }
 
 demo: setup ## build a course with a class of sample students in build/demo-course and grade it end to end
 	$(BIN)/autograder demo build/demo-course

@@ -55,6 +55,7 @@ def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bo
 
     Exit status 0 only if every hand-in got a verdict.
     """
+    from autograder import outcome
     from autograder.book import submitted
     from autograder.grade import grade as class_run
     from autograder.sandbox import POOL
@@ -74,29 +75,44 @@ def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bo
                 points = result.verdict["points"]
                 said = "could not be graded" if points is None else f"{points:g} of {result.verdict['max_points']:g}"
                 progress.console.print(f"{result.student}: {said}{' (graded before)' if result.skipped else ''}")
-    sys.exit(_summary(assignment, results))
-
-
-def _summary(assignment: str, results: list) -> int:
-    """Print what came of a class run; the exit status."""
-    from autograder.verdict import unsealed
-
-    fresh = [result for result in results if not result.skipped]
-    console.print(
-        f"{assignment}: {len(results)} hand-ins, {len(fresh)} graded now, {len(results) - len(fresh)} before."
-    )
-    open_ones = [result for result in results if result.ungraded]
-    for result in open_ones:
-        first = result.verdict["exercises"][result.ungraded[0]]["message"]
-        everything = len(result.ungraded) == len(result.verdict["exercises"])
-        what = "everything" if everything else ", ".join(result.ungraded)
-        console.print(f"could not be graded: {result.student}, {what}: {first}")
-    if any(unsealed(result.verdict) for result in results):
-        console.print("Graded unsealed: student code ran in a separate process, not in a sealed one.")
+    for line in outcome.graded(assignment, results):
+        console.print(line, markup=False)
     broken = [result for result in results if result.log]
     for result in broken:
         click.echo(result.log, err=True)
-    return 1 if broken else 0
+    sys.exit(1 if broken else 0)
+
+
+@cli.command()
+@click.argument("part")
+@course_option
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+def regrade(part: str, root: Path, dry_run: bool) -> None:
+    """Judge the recorded answers of PART again, after an exercise was changed; no student code runs.
+
+    Prints whose points or message changed and why. Manual scores and comments stay. A hand-in that was asked other
+    inputs than the exercise draws now keeps its verdict until it is run again with `autograder grade PART --again`.
+
+    Exit status 0 unless some hand-in could not be read or judged.
+    """
+    from autograder import outcome
+    from autograder.regrade import regrade as judge_again
+
+    course, config = open_course(root)
+    assignment = course.assignment(part)
+    results = []
+    for result in judge_again(course, config, assignment, dry_run):
+        results.append(result)
+        for change in result.changes:
+            console.print(f"{result.student}, {change}", markup=False)
+        if result.again:
+            names = ", ".join(result.again)
+            console.print(f"{result.student} must be run again: other inputs are asked now in {names}.", markup=False)
+        if result.unread:
+            click.echo(f"{result.student} was not judged again: {result.unread}.", err=True)
+    for line in outcome.regraded(assignment, results, dry_run):
+        console.print(line, markup=False)
+    sys.exit(0 if all(result.good for result in results) else 1)
 
 
 @cli.command()
@@ -152,6 +168,14 @@ def main() -> None:
         sys.exit(error.exit_code)
     except CourseError as error:
         click.echo(f"autograder: {error}", err=True)
+        sys.exit(2)
+    except Exception as error:
+        from sqlalchemy.exc import ArgumentError, OperationalError  # slow to import, and seldom needed
+
+        if not isinstance(error, ArgumentError | OperationalError):
+            raise
+        said = str(getattr(error, "orig", error)).partition("\n")[0]
+        click.echo(f"autograder: The grade book cannot be used (c.CourseDirectory.db_url): {said}", err=True)
         sys.exit(2)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder import verdict, wire
-from autograder.course import CourseSettings
+from autograder.course import Course, CourseSettings
 from autograder.exercise import Call, Exercise, draw_key
 from autograder.verdict import Verdict
 
@@ -74,15 +74,31 @@ class Ask(CourseSettings, NbGraderPreprocessor):
         )
         resources[KEY] = grading
         course = self.course
-        exercises = course.exercises(grading.assignment)
         for cell in nb.cells:
-            exercise = exercises.get(check_name(cell))
-            if exercise is None:
+            question = question_of(cell, course, grading)
+            if question is None:
                 continue
-            calls = value_calls(exercise, course.secret, grading.assignment, grading.student)
-            grading.questions[exercise.name] = Question(exercise, calls, cell.source)
-            cell.source = question_source(exercise, (*calls, *exercise.refusals), course.kit)
+            exercise = question.exercise
+            grading.questions[exercise.name] = question
+            cell.source = question_source(exercise, (*question.calls, *exercise.refusals), course.kit)
         return nb, resources
+
+
+def question_of(cell, course: Course, grading: Grading) -> Question | None:
+    """What a check cell asks this student, or None where it is no check cell of an exercise.
+
+    ValueError where no draw tells the exercise's mistakes from the right answer.
+    """
+    exercise = course.exercises(grading.assignment).get(check_name(cell))
+    if exercise is None:
+        return None
+    calls = value_calls(exercise, course.secret, grading.assignment, grading.student)
+    return Question(exercise, calls, cell.source)
+
+
+def bare_name(grade_id: str) -> str:
+    """The exercise that a grade id belongs to: `global_tokens-check` is graded for `global_tokens`."""
+    return grade_id.removesuffix("-check").removesuffix("-answer")
 
 
 def check_name(cell) -> str:

@@ -6,14 +6,24 @@ import json
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
+from sqlalchemy import make_url
 
+from autograder.ask import bare_name
 from autograder.settle import ANSWERS_FILE, VERDICT_FILE
+
+SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL listens unless told otherwise: Debian's, its own
 
 
 def submitted(root: Path, assignment: str) -> list[str]:
     """Students who handed in, in alphabetical order."""
     folder = root / "submitted"
     return sorted(path.parent.name for path in folder.glob(f"*/{assignment}") if path.is_dir())
+
+
+def graded(root: Path, assignment: str) -> list[str]:
+    """Students who have a verdict, in alphabetical order."""
+    found = (root / "autograded").glob(f"*/{assignment}/{VERDICT_FILE}")
+    return sorted(path.parent.parent.name for path in found)
 
 
 def verdict_path(root: Path, student: str, assignment: str) -> Path:
@@ -49,9 +59,21 @@ def scores(db_url: str, assignment: str) -> dict[str, dict[str, float | None]]:
     with Gradebook(db_url) as book:
         for submission in book.assignment_submissions(assignment):
             grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-            rows = {grade.name.removesuffix("-check").removesuffix("-answer"): grade.auto_score for grade in grades}
-            found[submission.student.id] = rows
+            found[submission.student.id] = {bare_name(grade.name): grade.auto_score for grade in grades}
     return found
+
+
+def doors(db_url: str) -> list[Path]:
+    """The file that the grade book is, or the sockets in the file system at which its server may listen."""
+    url = make_url(db_url)
+    if url.get_backend_name() == "sqlite":
+        return [Path(url.database)] if url.database else []
+    if url.get_backend_name() != "postgresql":
+        return []
+    host = url.query.get("host", url.host) or SOCKET_FOLDERS
+    hosts = host.split(",") if isinstance(host, str) else host
+    port = url.query.get("port", url.port) or 5432
+    return [Path(one, f".s.PGSQL.{port}") for one in hosts if one.startswith("/")]
 
 
 def graded_cells(book: Gradebook, assignment: str) -> dict[str, float]:
@@ -61,4 +83,4 @@ def graded_cells(book: Gradebook, assignment: str) -> dict[str, float]:
     except MissingEntry:
         return {}
     cells = [cell for notebook in found.notebooks for cell in notebook.grade_cells]
-    return {cell.name.removesuffix("-check").removesuffix("-answer"): cell.max_score for cell in cells}
+    return {bare_name(cell.name): cell.max_score for cell in cells}

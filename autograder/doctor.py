@@ -7,12 +7,10 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy import make_url
 from traitlets.config import Config
 
 from autograder import book, nbgrader_config
@@ -84,8 +82,7 @@ def kernel(course: Course, db_url: str) -> Iterator[Finding]:
         return
     unsealed = "unsealed: a separate process with a clean environment; the disk and the network are not hidden"
     yield Finding("the student's kernel", seal or unsealed)
-    book_file = make_url(db_url).database
-    hidden = [course.root, course.root / SECRET_FILE, *([Path(book_file)] if book_file else [])]
+    hidden = [course.root, course.root / SECRET_FILE, *book.doors(db_url)]
     for tried in try_all((course.reference,), places(*hidden)):
         said = {True: "held", False: "got through", None: "not tried: nothing holds it without a seal"}[tried.held]
         yield Finding(f"tried from a student's kernel: {tried.attempt.name}", said, tried.held is not False)

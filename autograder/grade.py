@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from traitlets.config import Config
 
 from autograder import book, verdict
-from autograder.course import Course, CourseError
+from autograder.course import Course
 from autograder.intake import Rename
-from autograder.ledger import STAGE, Ledger, hand_in
+from autograder.ledger import Ledger, hand_in
+from autograder.lock import alone
 from autograder.settle import fingerprint
 from autograder.submission import Graded, Grader, HandIn
-from autograder.workers import held, side_by_side
-
-try:
-    import fcntl
-except ImportError:  # Windows: nothing keeps two runs apart there
-    fcntl = None
+from autograder.workers import side_by_side
 
 NO_NOTEBOOK = "No notebook was handed in."
 BROKE = "The grader could not grade this hand-in; the log says where it stopped."
@@ -63,12 +58,8 @@ def grade(
     again: also those that have a verdict already; a newer hand-in than the graded one is graded anew in any case.
     jobs: how many side by side, 0 for as many as there are cores. students: only these.
     """
-    with _alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
-        points = book.graded_cells(ledger.book, assignment)
-        if not points:
-            raise CourseError(
-                f"{assignment} was not released yet; run `nbgrader generate_assignment {assignment}` first."
-            )
+    with alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
+        points = ledger.points()
         (notebook,) = ledger.notebooks()
         everybody = book.submitted(course.root, assignment) if students is None else students
         waiting = []
@@ -111,21 +102,3 @@ def _graded_before(root: Path, student: str, assignment: str) -> dict | None:
     said, handed_in = book.read_verdict(root, student, assignment), book.handed_in(root, student, assignment)
     same = said and handed_in == fingerprint(root / "submitted" / student / assignment)
     return said if same else None
-
-
-@contextmanager
-def _alone(root: Path, assignment: str):
-    """One class run of an assignment at a time."""
-    folder = root / STAGE
-    folder.mkdir(exist_ok=True)
-    with (folder / f"{assignment}.lock").open("w") as lock:
-        try:
-            if fcntl:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CourseError(f"Another run is grading {assignment} in this course; wait until it is done.") from None
-        held.add(lock.fileno())
-        try:
-            yield
-        finally:
-            held.discard(lock.fileno())

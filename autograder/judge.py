@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from nbformat import from_dict
+from nbformat import NotebookNode, from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
 from autograder import verdict, wire
-from autograder.ask import KEY, Grading, Question, check_name
+from autograder.ask import KEY, Grading, Question, bare_name, check_name
 from autograder.assess import assess
 from autograder.course import CourseSettings
 from autograder.stubs import is_stub
@@ -36,8 +36,9 @@ class Judge(CourseSettings, NbGraderPreprocessor):
                 answer = answers.get(f"{name}-answer")
                 said = self._say(question, answer, stubs.get(f"{name}-answer"), grading)
                 grading.verdicts[name] = said
-                found = bundles(question.outputs or [])
-                resources[ANSWERS][name] = {"asked": question.asked, "lost": question.lost, "bundles": found}
+                if not grading.refusal:  # else the run, if there was one, was broken off: nothing to judge again
+                    found = bundles(question.outputs or [])
+                    resources[ANSWERS][name] = {"asked": question.asked, "lost": question.lost, "bundles": found}
                 cell.source = question.own_source
                 cell.outputs = verdict_outputs(name, said)
             elif is_grade(cell) and is_solution(cell):
@@ -69,7 +70,7 @@ class Judge(CourseSettings, NbGraderPreprocessor):
 
 
 def name_of(cell) -> str:
-    return cell.metadata.nbgrader.grade_id.removesuffix("-check").removesuffix("-answer")
+    return bare_name(cell.metadata.nbgrader.grade_id)
 
 
 def say(question: Question, answer, stub: str | None, grading: Grading) -> Verdict:
@@ -105,6 +106,11 @@ def bundles(outputs: list) -> list:
     return [one[wire.MIME] for one in data if wire.MIME in one]
 
 
+def published(bundle) -> NotebookNode:
+    """The opposite of `bundles`: a recorded bundle as the output that held it."""
+    return from_dict({"output_type": "display_data", "metadata": {}, "data": {wire.MIME: bundle}})
+
+
 def stopped_with(answer) -> str:
     """How the answer cell ended, if it ended in an error."""
     errors = [out for out in (answer.outputs if answer is not None and "outputs" in answer else []) if "ename" in out]
@@ -113,7 +119,7 @@ def stopped_with(answer) -> str:
 
 def readable(text: str) -> str:
     """Text without terminal codes and other characters that steer instead of being read."""
-    text = TERMINAL_CODES.sub("", text)
+    text = TERMINAL_CODES.sub("", text.encode("utf-8", "replace").decode())  # as it will stand in a file
     return "".join(ch for ch in text if ch == "\n" or ch.isprintable())
 
 

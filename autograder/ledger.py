@@ -6,25 +6,20 @@ final name. Without that folder's verdict a hand-in counts as not graded, and gr
 
 from __future__ import annotations
 
-import os
-import shutil
-from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
 from nbgrader.api import Gradebook
-from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from autograder import verdict
-from autograder.book import verdict_path
-from autograder.course import Course
-from autograder.settle import fingerprint, write_records
+from autograder.book import graded_cells
+from autograder.course import Course, CourseError
+from autograder.settle import VERDICT_FILE, fingerprint, write_records, write_verdict
+from autograder.stage import Stage
 from autograder.submission import Graded, HandIn, Sources, sources
-
-STAGE = ".grading"  # in the course folder: where a graded hand-in is put together
 
 
 class Ledger:
@@ -33,7 +28,7 @@ class Ledger:
     def __init__(self, course: Course, config: Config, assignment: str):
         self.course, self.assignment = course, assignment
         self.coursedir = CourseDirectory(config=config)
-        self._autograde = Autograde(config=config, coursedir=self.coursedir)
+        self.stage = Stage(course, config, assignment)
         self._late = AssignLatePenalties(config=config)
         self._late.init_plugin()
         self.book = Gradebook(self.coursedir.db_url, self.coursedir.course_id)
@@ -43,12 +38,20 @@ class Ledger:
 
     def __exit__(self, *error) -> None:
         self.book.close()
-        shutil.rmtree(self.course.root / STAGE / self.assignment, ignore_errors=True)
+        self.stage.clear()
 
     def let_go(self) -> None:
         """Close the connection, so that a process forked now shares none; the next use opens another."""
         self.book.db.remove()
         self.book.engine.dispose()
+
+    def points(self) -> dict[str, float]:
+        """name -> points of every graded cell. CourseError where the assignment was not released."""
+        found = graded_cells(self.book, self.assignment)
+        if not found:
+            first = f"run `nbgrader generate_assignment {self.assignment}` first"
+            raise CourseError(f"{self.assignment} was not released yet; {first}.")
+        return found
 
     def notebooks(self) -> list[str]:
         """The names of the assignment's notebooks as they were released."""
@@ -63,12 +66,25 @@ class Ledger:
     def keep(self, graded: Graded) -> None:
         """Write down what came of one hand-in."""
         student = graded.hand_in.student
-        self._grades(student, graded)
-        stage = self._stage(student)
-        self._copy_files(student, stage)
+        self._set(student, self._submission(student), graded.notebook, graded.scores, graded.comments)
+        stage = self.stage.open(student)
+        self.stage.copy_files(self.submitted(student), stage)
         (stage / f"{graded.notebook}.ipynb").write_text(graded.text, encoding="utf-8", errors="replace")
         write_records(stage, graded.verdict, graded.answers, fingerprint(self.submitted(student)))
-        self._put(stage, student)
+        self.stage.put(student)
+
+    def revise(self, student: str, notebook: str, text: str, said: dict, scores: dict) -> None:
+        """Write down another verdict on what an earlier run recorded, and the scores that it changes.
+
+        The hand-in's files, its recorded answers, manual scores and comments stay. The verdict comes last: as long as
+        the old one stands, the change is still to be made, and making it again changes nothing twice.
+        """
+        if scores:
+            self._set(student, self.book.find_submission(self.assignment, student), notebook, scores, {})
+        stage = self.stage.open(student)
+        (stage / f"{notebook}.ipynb").write_text(text, encoding="utf-8", errors="replace")
+        write_verdict(stage, said)
+        self.stage.put_files(student, (f"{notebook}.ipynb", VERDICT_FILE))
 
     def refuse(self, student: str, points: dict[str, float], reason: str) -> dict:
         """Write down that a hand-in could not be graded at all, and why. points: of all that would have been graded."""
@@ -79,9 +95,9 @@ class Ledger:
             for grade in notebook.grades:
                 grade.auto_score, grade.needs_manual_grade = None, True
         self.book.db.commit()
-        stage = self._stage(student)
+        stage = self.stage.open(student)
         write_records(stage, summary, {}, fingerprint(self.submitted(student)))
-        self._put(stage, student)
+        self.stage.put(student)
         return summary
 
     def _submission(self, student: str):
@@ -90,20 +106,20 @@ class Ledger:
         about = {"timestamp": stamp} if stamp else {}
         return self.book.update_or_create_submission(self.assignment, student, **about)
 
-    def _grades(self, student: str, graded: Graded) -> None:
-        submission = self._submission(student)
-        (notebook,) = [one for one in submission.notebooks if one.name == graded.notebook]
+    def _set(self, student: str, submission, name: str, scores: dict, comments: dict) -> None:
+        """Scores, nbgrader's own comments and the late penalty of one notebook, in one transaction."""
+        (notebook,) = [one for one in submission.notebooks if one.name == name]
         names = self._cell_names
         for grade in notebook.grades:
             name = names[grade.cell_id]
-            if name in graded.scores:
-                score, person = graded.scores[name]
+            if name in scores:
+                score, person = scores[name]
                 grade.auto_score = score
                 grade.needs_manual_grade = person or grade.manual_score is not None
         for comment in notebook.comments:
             name = names[comment.cell_id]
-            if name in graded.comments:
-                comment.auto_comment = graded.comments[name]
+            if name in comments:
+                comment.auto_comment = comments[name]
         self.book.db.flush()
         notebook.late_submission_penalty = self._penalty(student, submission, notebook)
         self.book.db.commit()
@@ -123,54 +139,6 @@ class Ledger:
             return None
         penalty = self._late.plugin_inst.late_submission_penalty(student, notebook.score, late)
         return None if penalty is None else self._late._check_late_penalty(notebook, penalty)
-
-    def _stage(self, student: str) -> Path:
-        stage = self.course.root / STAGE / self.assignment / student
-        shutil.rmtree(stage, ignore_errors=True)
-        stage.mkdir(parents=True)
-        return stage
-
-    def _copy_files(self, student: str, stage: Path) -> None:
-        """The hand-in's other files, and over them the course's own, as nbgrader does; links are left out."""
-        files = {**self._files(self.submitted(student)), **self._own_files}
-        for name, path in files.items():
-            target = stage / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-
-    @cached_property
-    def _own_files(self) -> dict[str, Path]:
-        kept = self._autograde.exclude_overwriting.get(self.assignment, [])
-        found = self._files(self.course.root / "source" / self.assignment)
-        return {name: path for name, path in found.items() if name not in kept}
-
-    def _files(self, folder: Path) -> dict[str, Path]:
-        """Name within the folder -> file, of all that nbgrader would copy."""
-        ignore, found = [*self.coursedir.ignore, "*.ipynb"], {}
-        for place, folders, names in os.walk(folder):
-            folders[:] = [name for name in folders if not _ignored(name, ignore)]
-            paths = (Path(place, name) for name in names if not _ignored(name, ignore))
-            found.update({str(path.relative_to(folder)): path for path in paths if not path.is_symlink()})
-        return found
-
-    def _put(self, stage: Path, student: str) -> None:
-        """Put the finished folder under its final name."""
-        mode = int(str(self._autograde.permissions), 8)
-        for path in stage.rglob("*"):
-            if path.is_file():
-                path.chmod(mode)
-        final = verdict_path(self.course.root, student, self.assignment).parent
-        final.parent.mkdir(parents=True, exist_ok=True)
-        old = stage.with_name(f"{student}.old")
-        shutil.rmtree(old, ignore_errors=True)
-        if final.exists():
-            final.rename(old)
-        stage.rename(final)
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _ignored(name: str, patterns: list[str]) -> bool:
-    return any(fnmatch(name, pattern) for pattern in patterns)
 
 
 def hand_in(ledger: Ledger, student: str, notebook: str) -> HandIn:

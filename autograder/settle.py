@@ -52,8 +52,13 @@ def ask_for_a_person(book: Gradebook, student: str, assignment: str, notebook: s
 
 def write_records(folder: Path, said: dict, answers: dict, handed_in: str) -> None:
     """verdict.json for people and programs; beside it, for the teacher only, what `regrade` and a later run need."""
-    _write(folder / VERDICT_FILE, said)
-    _write(folder / ANSWERS_FILE, {"handed_in": handed_in, "exercises": answers})
+    write_verdict(folder, said)
+    record = {"handed_in": handed_in, "exercises": answers}
+    _write(folder / ANSWERS_FILE, json.dumps(record, indent=1))  # in ASCII: half characters too come back as they were
+
+
+def write_verdict(folder: Path, said: dict) -> None:
+    _write(folder / VERDICT_FILE, json.dumps(said, indent=1, ensure_ascii=False))
 
 
 def fingerprint(folder: Path) -> str:
@@ -75,6 +80,6 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _write(path: Path, content: dict) -> None:
+def _write(path: Path, text: str) -> None:
     path.unlink(missing_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8", errors="replace")
+    path.write_text(text, encoding="utf-8", errors="replace")

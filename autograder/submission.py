@@ -156,18 +156,24 @@ class Grader:
             hand_in,
             self.notebook,
             nbformat.writes(nb, version=nbformat.NO_CONVERT),
-            {cell.metadata.nbgrader.grade_id: self._score(cell, grading) for cell in nb.cells if utils.is_grade(cell)},
+            scores(nb, grading),
             {cell.metadata.nbgrader.grade_id: _comment(cell) for cell in nb.cells if utils.is_solution(cell)},
             grading.summary(),
             resources[ANSWERS],
         )
 
-    def _score(self, cell, grading: Grading) -> tuple[float | None, bool]:
-        said = grading.verdicts[name_of(cell)]
-        if said.state in verdict.NO_POINTS_YET:
-            return None, True
-        score, _ = utils.determine_grade(cell)
-        return score, score is None
+
+def scores(nb, grading: Grading) -> dict[str, tuple[float | None, bool]]:
+    """grade id -> (automatic score or None, whether a person must look), of a judged notebook."""
+    return {cell.metadata.nbgrader.grade_id: _score(cell, grading) for cell in nb.cells if utils.is_grade(cell)}
+
+
+def _score(cell, grading: Grading) -> tuple[float | None, bool]:
+    said = grading.verdicts[name_of(cell)]
+    if said.state in verdict.NO_POINTS_YET:
+        return None, True
+    score, _ = utils.determine_grade(cell)
+    return score, score is None
 
 
 def _comment(cell) -> str | None:

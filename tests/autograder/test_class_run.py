@@ -22,6 +22,7 @@ from autograder.ask import value_calls
 from autograder.course import create, open_course
 from autograder.doctor import examine, leaks_in
 from autograder.grade import grade
+from autograder.regrade import regrade
 from partrain_ref.exercises import ASSIGNMENTS
 from partrain_ref.samples import CLASSES
 
@@ -93,6 +94,14 @@ def test_the_grade_book_says_the_same_as_the_verdicts(class_of, part):
     assert set(rows) == set(class_list(part))
     for student, row in rows.items():
         assert row == {name: v["points"] for name, v in said(class_of, student, part)["exercises"].items()}
+
+
+@pytest.mark.parametrize("part", CLASSES)
+def test_judged_again_from_the_record_every_verdict_is_the_same(class_of, part):
+    results = list(regrade(*class_of(part), part, dry_run=True))
+    assert [result.student for result in results] == sorted(class_list(part))
+    assert [result for result in results if result.changes or result.kept or result.unread] == []
+    assert sum(result.recorded for result in results) >= 3
 
 
 def test_what_could_not_be_graded_has_no_score_and_asks_for_a_person(class_of):

@@ -19,8 +19,9 @@ from autograder.__main__ import cli
 from autograder.course import CourseError, open_course
 from autograder.demo import Sample, hand_in, samples
 from autograder.grade import grade
-from autograder.ledger import STAGE, Ledger
+from autograder.ledger import Ledger
 from autograder.sandbox import seal
+from autograder.stage import STAGE
 
 PART = "part1_split_the_batch"
 HAND_INS = 16
