@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 import secrets
 from pathlib import Path
 
 from nbgrader import preprocessors as stock
+from nbgrader import utils
 
 from autograder import answer, ask, intake, judge, settle, stubs
 
@@ -50,6 +53,7 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
 
     reference: the package that holds the exercises; kit: the folder beside the notebook that students import from.
     """
+    utils.is_ignored = is_ignored
     c.CourseSettings.root = str(Path(root).resolve())
     c.CourseSettings.reference = reference
     c.CourseSettings.kit = kit
@@ -70,3 +74,16 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     # Second locks, should a step of ours ever be missing: cells come back, and no tag of a student's skips one.
     c.OverwriteCells.add_missing_cells = True
     c.Execute.skip_cells_with_tag = secrets.token_hex(16)
+
+
+def is_ignored(filename: str, ignore_globs: list[str] | None = None) -> bool:
+    """What nbgrader's function of this name answers, by the name alone.
+
+    nbgrader's own lists the whole folder anew for every file in it: ten thousand files beside a notebook would keep a
+    class run busy for a quarter of an hour.
+    """
+    name = os.path.basename(filename)
+    return any(
+        fnmatch.fnmatchcase(name, glob) and (glob.startswith(".") or not name.startswith("."))
+        for glob in ignore_globs or ()
+    )
