@@ -15,22 +15,26 @@ from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
 from autograder.words import call_words, value_words
 
+STUB_REACHED = (
+    "Not started yet: the line `raise NotImplementedError` is still reached. Remove it when the rest is written."
+)
 ORDER = ("nothing", "raised", "type", "shape", "not finite", "value")
 
 
 def assess(exercise: Exercise, calls: tuple[Call, ...], bundle: Bundle, answer_error: str = "") -> Verdict:
     """The verdict on one bundle. calls: the value calls; the exercise's refusals come after them in the bundle.
 
-    answer_error: how the answer cell itself stopped, if it did ("NameError: name 'x' is not defined").
+    answer_error: how the answer cell itself stopped, if it did ("NameError: name 'x' is not defined"), or a sentence.
     """
     points = exercise.points
     if bundle.missing:
         names = " and ".join(exercise.functions)
-        why = f"The answer cell stopped with {answer_error}." if answer_error else "Was its name changed?"
+        why = answer_error or "Was its name changed?"
+        why = why if why[-1] in ".?" else f"The answer cell stopped with {why}."
         return verdict.wrong(points, f"{names} is not there when its check runs. {why}", reason="missing")
     values = [_tidy(exercise, outcome) for outcome in bundle.outcomes[: len(calls)]]
     if _untouched(exercise, values):
-        return verdict.not_started(points)
+        return verdict.not_started(points, STUB_REACHED if exercise.kind == "function" else verdict.AS_HANDED_OUT)
     offs = [_off(exercise, one, value) for one, value in zip(calls, values, strict=True)]
     if any(offs):
         return _wrong_values(exercise, calls, bundle.outcomes, values, offs)

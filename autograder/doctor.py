@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import nbformat
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
@@ -16,8 +13,8 @@ from traitlets.config import Config
 from autograder import book, nbgrader_config
 from autograder.course import SECRET_FILE, Course, CourseError
 from autograder.exercise import Exercise, draw_key
+from autograder.leaks import leaks_in
 from autograder.sandbox import Limits, open_box
-from autograder.stubs import drop_regions
 
 PROBE = """
 import importlib, os
@@ -120,6 +117,10 @@ def faults(exercise: Exercise) -> list[str]:
     for one in exercise.refusals:
         if getattr(exercise.run(exercise.reference, one), "type_name", "") != "ValueError":
             found.append(f"{exercise.name}: the reference does not refuse where {one.why}")
+    if exercise.kind == "function" and calls:
+        right = [exercise.run(exercise.reference, one) for one in calls]
+        if exercise.mistake(right, calls):
+            found.append(f"{exercise.name}: the reference itself is taken for a mistake")
     return found
 
 
@@ -127,52 +128,6 @@ def release(course: Course, assignment: str) -> Finding:
     """The released copy holds no solution, no output and no name of the reference."""
     leaks = sorted(set(leaks_in(course, assignment)))
     return Finding(f"{assignment}: release", "; ".join(leaks) or "nothing leaks", not leaks)
-
-
-def leaks_in(course: Course, assignment: str) -> Iterator[str]:
-    """What a released folder holds that students must not see, in words."""
-    folder = course.root / "release" / assignment
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and re.search(rf"\b{re.escape(course.reference)}\b", path.read_text("utf-8", "replace")):
-            yield f"{path.name} names {course.reference}"
-    for path in sorted(folder.glob("*.ipynb")):
-        released = nbformat.read(path, as_version=4)
-        source = nbformat.read(course.root / "source" / assignment / path.name, as_version=4)
-        if "widgets" in released.metadata:
-            yield f"{path.name} holds widget state"
-        text = "\n".join(cell.source for cell in released.cells)
-        for cell in released.cells:
-            if cell.cell_type == "code" and (cell.outputs or cell.execution_count is not None):
-                yield f"{path.name}: cell {cell.get('id')} holds an output or a count"
-            if "BEGIN SOLUTION" in cell.source:
-                yield f"{path.name}: cell {cell.get('id')} holds a solution mark"
-        for cell in source.cells:
-            about = cell.metadata.get("nbgrader", {})
-            if cell.cell_type == "markdown" and about.get("solution") and cell.source in text:
-                yield f"{path.name} holds the written answer {cell.get('id')}"
-            if cell.cell_type == "code" and about.get("solution"):
-                if "BEGIN SOLUTION" not in cell.source:
-                    yield f"{path.name}: the answer cell {cell.get('id')} has no solution marks"
-                for line in solution_lines(cell.source):
-                    if line in text:
-                        yield f"{path.name} holds a line of the solution of {cell.get('id')}"
-
-
-def solution_lines(source: str) -> list[str]:
-    """Lines that only the solution of a cell holds, long enough to be told from chance."""
-    kept = {line.strip() for line in drop_regions(source).splitlines()}
-    inside = [line.strip() for line in source.splitlines() if "SOLUTION" not in line]
-    return [line for line in inside if line not in kept and len(line) > 24 and not _is_message(line)]
-
-
-def _is_message(line: str) -> bool:
-    """A lone text or comment is prose that the lesson may use too."""
-    if line.startswith("#"):
-        return True
-    try:
-        return isinstance(ast.parse(line).body[0], ast.Expr) and isinstance(ast.parse(line).body[0].value, ast.Constant)
-    except (SyntaxError, IndexError):
-        return False
 
 
 def grades(course: Course, db_url: str, assignment: str) -> Finding:

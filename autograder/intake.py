@@ -15,6 +15,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, CourseSettings
+from autograder.extras import extras, remove_extras
 from autograder.match import Refusal
 from autograder.mend import mend
 
@@ -45,7 +46,21 @@ class IntakeExporter(CourseSettings, NotebookExporter):
         nb.metadata["autograder"] = note
         if renamed.exists():
             note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
+        note["repairs"] += self._beside(path, about["assignment"])
         return self.from_notebook_node(nb, resources, **kw)
+
+    def _beside(self, path: Path, assignment: str) -> list[str]:
+        """What is said of other files; the working copy, which students get back, keeps only what was handed out."""
+        released = self.course.root / "release" / assignment
+        copy_of_it = Path(self.parent.writer.build_directory)
+        try:
+            if copy_of_it.is_dir() and copy_of_it != path.parent:
+                remove_extras(copy_of_it, released, keep=(".json",))
+            told = path.with_name(path.name + RENAMED).exists() or path.read_bytes()[:20].startswith(PLACEHOLDER)
+            return extras(path.parent, released, skip=(RENAMED, ".ipynb") if told else (RENAMED,))
+        except OSError as error:
+            self.log.warning("files beside %s: %s", path, error)
+            return []
 
 
 def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
