@@ -15,6 +15,7 @@ from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
 from autograder.words import call_words, value_words
 
+SAME_INPUT = "The same input gave different answers on different calls."
 STUB_REACHED = (
     "Not started yet: the line `raise NotImplementedError` is still reached. Remove it when the rest is written."
 )
@@ -79,6 +80,8 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
     if mistake:
         lines.append(mistake.sentence)
         reason = "mistake"
+    elif worst == "value" and _wavers(exercise, calls, values):
+        lines, reason = [SAME_INPUT], "state"
     elif worst == "value":
         shown = [off for one, off in zip(calls, offs, strict=True) if exercise.shows(one)]
         if shown and not any(shown):
@@ -91,6 +94,13 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
             lines = [f"{lines[0]} {_asked_for(exercise)}".strip()]
     message = "\n".join(filter(None, lines))
     return verdict.wrong(exercise.points, message, mistake.name if mistake else None, reason=reason)
+
+
+def _wavers(exercise: Exercise, calls, values) -> bool:
+    """Whether a call that was made twice was answered in two ways."""
+    first = [next(j for j, other in enumerate(calls) if other is one) for one in calls]
+    pairs = ((values[i], values[j]) for i, j in enumerate(first) if j < i)
+    return any(not compare.same(again, before, exercise.tolerance) for again, before in pairs)
 
 
 def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: Off) -> str:
@@ -135,10 +145,8 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
             where = _called(exercise, one) if exercise.shows(one) else exercise.name
             message = f"The values are right, but {where} changed its input. Work on a copy: others need the original."
             return verdict.wrong(points, message, reason="changed")
-    for i, one in enumerate(calls):
-        again = next(j for j, other in enumerate(calls) if other is one)
-        if again < i and not exercise.accepts and not compare.same(values[i], values[again], exercise.tolerance):
-            return verdict.wrong(points, "The same input gave different answers on different calls.", reason="state")
+    if not exercise.accepts and _wavers(exercise, calls, values):
+        return verdict.wrong(points, SAME_INPUT, reason="state")
     missing = [
         (one, outcome)
         for one, outcome in zip(exercise.refusals, outcomes[len(calls) :], strict=True)

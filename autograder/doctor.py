@@ -16,6 +16,7 @@ from autograder.exercise import Exercise, draw_key
 from autograder.leaks import leaks_in
 from autograder.sandbox import Limits, open_box
 
+LOOKED_FOR = 3  # students whose hidden inputs a release is searched for
 PROBE = """
 import importlib, os
 for name in {names!r}:
@@ -48,8 +49,9 @@ def examine(course: Course, config: Config) -> Iterator[Finding]:
     for assignment in sorted(path.name for path in (course.root / "source").glob("*") if path.is_dir()):
         yield from exercises(course, assignment)
         if (course.root / "release" / assignment).is_dir():
-            yield release(course, assignment)
+            yield release(course, assignment, tuple(book.roster(db_url)[:LOOKED_FOR]))
             yield grades(course, db_url, assignment)
+            yield strangers(course, db_url, assignment)
 
 
 def configured(config: Config) -> Finding:
@@ -124,9 +126,9 @@ def faults(exercise: Exercise) -> list[str]:
     return found
 
 
-def release(course: Course, assignment: str) -> Finding:
-    """The released copy holds no solution, no output and no name of the reference."""
-    leaks = sorted(set(leaks_in(course, assignment)))
+def release(course: Course, assignment: str, students: tuple[str, ...] = ()) -> Finding:
+    """The released copy holds no solution, no output, no name of the reference and no hidden input of `students`."""
+    leaks = sorted(set(leaks_in(course, assignment, students)))
     return Finding(f"{assignment}: release", "; ".join(leaks) or "nothing leaks", not leaks)
 
 
@@ -139,7 +141,20 @@ def grades(course: Course, db_url: str, assignment: str) -> Finding:
         if said is None:
             off.append(f"{student} has a score and no verdict")
             continue
+        exercises = course.exercises(assignment)
         for name, verdict in said["exercises"].items():
+            now = exercises[name].points if name in exercises else verdict["max_points"]
+            if verdict["max_points"] != now:
+                off.append(f"{student}, {name}: graded for {verdict['max_points']:g} points, now worth {now:g}")
             if row.get(name) != verdict["points"]:
                 off.append(f"{student}, {name}: {row.get(name)} in the book, {verdict['points']} in the verdict")
     return Finding(what, "; ".join(off[:5]) or f"{len(found)} students, all the same", not off)
+
+
+def strangers(course: Course, db_url: str, assignment: str) -> Finding:
+    """Everybody who handed in is in the grade book; who was removed from it is named, for the folders remain."""
+    known = set(book.roster(db_url))
+    left = [student for student in book.submitted(course.root, assignment) if student not in known]
+    graded = [student for student in left if book.read_verdict(course.root, student, assignment)]
+    said = f"graded, but not in the grade book: {', '.join(graded[:5])}" if graded else "all in the grade book"
+    return Finding(f"{assignment}: students who handed in", said, not graded)

@@ -75,6 +75,8 @@ def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
     text, repairs = decode(raw)
     try:
         content = json.loads(text)
+        if "\\ud" in text or "\\uD" in text:  # halves of letters, which no file can hold
+            content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise Refusal(f"The file is not a notebook: {looks_like(text)}.") from None
     nb, more = mend(content, released)

@@ -19,7 +19,7 @@ from autograder.verdict import Verdict
 
 ANSWERS = "autograder_answers"
 OUR_FAULT = "The grader could not judge this answer. This is not your fault; your teacher has been told."
-OUT_OF_TIME = "TimeLimit"  # the name that the sandbox gives to the error of a cell that it stopped
+OUT_OF_TIME = ("TimeLimit", "KeyboardInterrupt")  # how a cell ends that the sandbox stopped
 MAX_MESSAGE = 600
 
 
@@ -119,7 +119,7 @@ def _ending(answer, at: int | None, code: list, grading: Grading) -> str:
         for question in (grading.questions.get(check_name(cell)) for cell in code[:at])
     )
     name, text = (readable(str(errors[-1].get(key, "")))[:200] for key in ("ename", "evalue"))
-    if name == OUT_OF_TIME:
+    if name in OUT_OF_TIME:
         return "The answer cell ran for too long and was stopped."
     return stopped_words(name, text, [cell.source for cell in code if not check_name(cell)], exposed)
 
@@ -130,7 +130,7 @@ def stopped_cells(code: list) -> list[str]:
         f"Code cell {k} ran for too long and was stopped."
         for k, cell in enumerate(code, 1)
         if not check_name(cell) and not is_solution(cell)
-        if any(output.get("ename") == OUT_OF_TIME for output in cell.get("outputs", []))
+        if any(output.get("ename") in OUT_OF_TIME for output in cell.get("outputs", []))
     ]
 
 

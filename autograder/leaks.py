@@ -1,4 +1,4 @@
-"""Is a release fit to be released? Looks for solutions in any guise, hidden inputs, outputs, and names of the reference."""
+"""Is a release fit to be released? Looks for solutions in any guise, hidden inputs, outputs, names of the reference."""
 
 from __future__ import annotations
 

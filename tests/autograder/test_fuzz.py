@@ -111,6 +111,7 @@ def mended_or_refused(content):
         assert str(refusal)[-1] in ".?"
         return None
     nbformat.validate(nb)
+    nbformat.writes(nb).encode()
     names = [cell.metadata.nbgrader.grade_id for cell in nb.cells if "nbgrader" in cell.metadata]
     assert len(set(names)) == len(names) and {"avg-check", "bub-check"} <= set(names)
     for name in ("avg", "bub"):
@@ -156,6 +157,7 @@ def test_any_bytes_are_read_or_refused(data):
             assert str(refusal)
         else:
             nbformat.validate(nb)
+            nbformat.writes(nb).encode()
         assert path.read_bytes() == data
 
 
@@ -298,7 +300,9 @@ class Tags(HTMLParser):
         )
         for name, value in attrs:
             remote = name == "src" and not (value or "").startswith("data:image/")
-            runs = name.startswith("on") or name == "style" or "javascript" in (value or "").lower() and name == "href"
+            runs = (
+                name.startswith("on") or name == "style" or ("javascript" in (value or "").lower() and name == "href")
+            )
             self.bad += [f"{tag} {name}"] if remote or runs else []
 
 

@@ -1,6 +1,6 @@
 """Numbers that learners get wrong (F112-F148): each wrong value is named, each right form accepted, in parts 1 to 8."""
 
-from corpus.builder import PARTLY, WAITS, WRONG, answer, case, edit
+from corpus.builder import PARTLY, RIGHT, WAITS, WRONG, answer, case, edit
 from partrain_ref.samples import CLASSES
 
 PART2, PART3, PART4 = "part2_bigger_steps", "part3_fit_the_model", "part4_resume_exactly"
@@ -19,9 +19,13 @@ def typed(number, about, part, **values):
     return case(number, about, *changes, part=part, states=dict.fromkeys(values, WRONG), mistakes=mistakes)
 
 
+BUILT_ON = {"warmup_lr": "cosine_lr", "zero_bytes_per_device": "largest_model"}  # the authors' answers call the first
+
+
 def written(number, about, part, student, name, mistake, state=WRONG):
     mistakes = {name: mistake} if mistake else {}
-    return case(number, about, of_sample(part, student, name), part=part, states={name: state}, mistakes=mistakes)
+    states = {name: state} | ({BUILT_ON[name]: (RIGHT, WRONG)} if name in BUILT_ON else {})
+    return case(number, about, of_sample(part, student, name), part=part, states=states, mistakes=mistakes)
 
 
 ANY_SLICES = """

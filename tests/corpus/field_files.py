@@ -101,7 +101,12 @@ CASES = (
         pasted("global_tokens-check"),
         repairs=("The cell global_tokens-check appears 2 times; it was run once",),
     ),
-    case("F003", "an answer split without its metadata", split("data_parallel_grad-answer", 14, with_metadata=False)),
+    case(
+        "F003",
+        "an answer split without its metadata",
+        split("data_parallel_grad-answer", 14, with_metadata=False),
+        repairs=("data_parallel_grad-answer is in 2 cells",),
+    ),
     case(
         "F003",
         "an answer split between its statements",
@@ -295,14 +300,9 @@ CASES = (
     case(
         "intake",
         "letters that UTF-8 does not know",
-        raw(
-            lambda data: (
-                data.replace(b"# tokens", b"# t\xf6kens", 1)
-                if b"# tokens" in data
-                else data[:-1] + b" \xf6}"[2:] + data[-1:]
-            )
-        ),
-        states={},
+        beginning("global_tokens", "# gruen"),
+        raw(lambda data: data.replace(b"gruen", b"gr\xfcn")),
+        repairs=("not in UTF-8",),
     ),
     case(
         "intake",

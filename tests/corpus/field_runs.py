@@ -1,6 +1,6 @@
 """Grading runs and judgements (F031-F067, F072): what running code and honest numbers do to graders."""
 
-from corpus.builder import NOT_STARTED, RIGHT, WRONG, after, answer, at_the_end, beginning, case, ending
+from corpus.builder import NOT_STARTED, WRONG, after, answer, at_the_end, beginning, case, ending
 from corpus.hostile_values import RIGHT_MEAN, RIGHT_TOKENS, TOKENS
 
 IN_PLACE = (
@@ -18,14 +18,14 @@ CASES = (
         "a loop in an answer cell",
         beginning("global_tokens", "while True: pass"),
         states={"global_tokens": WRONG},
-        says={"global_tokens": "was stopped after"},
+        says={"global_tokens": "ran for too long and was stopped"},
     ),
     case("F035", "sys.exit at the end of an answer", ending("allreduce_mean", "import sys\nsys.exit()")),
     case(
         "F037",
         "input at the top of an answer",
         beginning("allreduce_mean", "n = input('n? ')"),
-        states={"allreduce_mean": WRONG, "data_parallel_grad": (RIGHT, WRONG)},
+        states={"allreduce_mean": WRONG},
         says={"allreduce_mean": "input() does not work"},
     ),
     case(
@@ -93,7 +93,8 @@ CASES = (
         "four sliders and a second interact",
         after(
             "imports",
-            "from ipywidgets import interact\ninteract(lambda a, b, c, d: print(a), a=(0, 3), b=(0, 3), c=(0, 3), d=(0, 3))\ninteract(lambda a: print(a), a=(0, 3))",
+            "from ipywidgets import interact\nfour = dict.fromkeys('abcd', (0, 3))\n"
+            "interact(lambda a, b, c, d: print(a), **four)\ninteract(lambda a: print(a), a=(0, 3))",
         ),
     ),
     case("F057", "floats in another order", mean("return sum(np.asarray(g) / len(grads) for g in grads)")),
@@ -162,7 +163,7 @@ CASES = (
     *(
         case(
             "F072",
-            f"a check preceded by {text}",
+            f"a check preceded by {text}".replace("[", "(").replace("]", ")"),
             answer("global_tokens", TOKENS.format("return 7")),
             after("global_tokens-answer", text),
             states={"global_tokens": WRONG},

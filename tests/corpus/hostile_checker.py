@@ -1,4 +1,4 @@
-"""Code that works on the checker instead of the question (S05-S12), and code that ends or breaks the program (S06, S36)."""
+"""Code that works on the checker instead of the question, and code that ends or breaks the program (S06-S12, S36)."""
 
 from corpus.builder import NO_POINTS, RIGHT, UNGRADED, WRONG, after, answer, beginning, case, ending
 
@@ -52,13 +52,14 @@ EVERY = (
     "token_weighted_grad",
     "why_average",
 )
+NUMBERS = ("tokens_per_update", "small_run_tokens", "swaps_per_update")
 AFTER_TOKENS = {name: (*NO_POINTS, RIGHT) for name in (*EVERY, "what_to_divide_by")}
 ENDED = "ended or crashed the program"
 
 CASES = (
     case("S06", "sys.exit after the definition", ending("global_tokens", "import sys\nsys.exit(0)")),
-    case("S06", "exit after the definition", ending("global_tokens", "exit()")),
-    case("S06", "quit in a cell of its own", after("global_tokens-answer", "quit()")),
+    case("S06", "exit after the definition", ending("global_tokens", "exit()"), sealed=True),
+    case("S06", "quit in a cell of its own", after("global_tokens-answer", "quit()"), sealed=True),
     case(
         "S06",
         "sys.exit before the definition",
@@ -110,18 +111,7 @@ CASES = (
             "imports",
             REPLACED % "{'exercise': exercise, 'outcomes': [{'value': 1, 'changed': False, 'printed': False}] * 40}",
         ),
-        states=NO_POINTS[0]
-        and {
-            name: NO_POINTS
-            for name in (
-                "tokens_per_update",
-                "small_run_tokens",
-                "swaps_per_update",
-                "global_tokens",
-                *EVERY,
-                "what_to_divide_by",
-            )
-        },
+        states=dict.fromkeys((*NUMBERS, "global_tokens", *EVERY, "what_to_divide_by"), NO_POINTS),
     ),
     case(
         "S10",
@@ -152,7 +142,8 @@ CASES = (
         "publishes a bundle in the answer cell",
         ending(
             "global_tokens",
-            "from IPython.display import publish_display_data\npublish_display_data({'application/vnd.partrain.answers+json': {}})",
+            "from IPython.display import publish_display_data\n"
+            "publish_display_data({'application/vnd.partrain.answers+json': {}})",
         ),
     ),
     case(
@@ -164,15 +155,23 @@ CASES = (
             "global_tokens-check",
             "update_display({partrain.record.MIME: {'exercise': 'global_tokens'}}, raw=True, display_id='later')",
         ),
-        states={"global_tokens": WRONG},
-        says={"global_tokens": "gave 7."},
+        states={
+            **dict.fromkeys((*NUMBERS, *EVERY, "what_to_divide_by"), (RIGHT, UNGRADED)),
+            "global_tokens": NO_POINTS,
+        },
     ),
     case(
         "S12",
         "hides every error",
         beginning("global_tokens", "get_ipython().set_custom_exc((BaseException,), lambda *args, **kw: None)"),
     ),
-    case("S12", "cells report success without running", after("global_tokens-check", RUN_CELL), states=AFTER_TOKENS),
+    case(
+        "S12",
+        "cells report success without running",
+        after("global_tokens-check", RUN_CELL),
+        states=AFTER_TOKENS,
+        repairs=None,
+    ),
     case(
         "S12",
         "errors are not shown",

@@ -52,7 +52,8 @@ display(HTML("<script>window.stolen=1</script><img src='https://evil.example/x.p
              "<iframe src='https://evil.example'></iframe><a href='javascript:steal()'>more</a>"))
 display(Javascript("window.stolen = 2"))
 display(Markdown("<script>stolen()</script> ![x](https://evil.example/y.png)"))
-display({"image/svg+xml": "<svg xmlns='http://www.w3.org/2000/svg' onload='steal()'><script>steal()</script></svg>"}, raw=True)
+picture = "<svg xmlns='http://www.w3.org/2000/svg' onload='steal()'><script>steal()</script></svg>"
+display({"image/svg+xml": picture}, raw=True)
 """
 MARKDOWN = (
     "<script>window.stolen = 3</script> <img src=x onerror=steal()> [link](javascript:steal()) "
@@ -110,6 +111,12 @@ CASES = (
         repairs=("The cell allreduce_mean-check was missing; it was put back",),
     ),
     case(
+        "F005",
+        "a check deleted from the middle",
+        delete("per_token_loss-check"),
+        repairs=("The cell per_token_loss-check was missing",),
+    ),
+    case(
         "S18",
         "a check turned into text",
         turned("allreduce_mean-check", "markdown"),
@@ -119,7 +126,7 @@ CASES = (
         "S18",
         "an answer deleted",
         delete("allreduce_mean-answer"),
-        states={"allreduce_mean": "not started", "data_parallel_grad": ("right", WRONG)},
+        states={"allreduce_mean": "not started"},
         says={"allreduce_mean": "The answer cell is missing. Put it back from the notebook as handed out."},
         repairs=("The answer cell allreduce_mean-answer is missing",),
     ),
@@ -153,7 +160,7 @@ CASES = (
         "S19",
         "an endless loop in a cell of its own",
         after("imports", "while True: pass"),
-        repairs=("was stopped after",),
+        repairs=("ran for too long and was stopped",),
     ),
     case(
         "S20",
@@ -165,7 +172,7 @@ CASES = (
             ),
         ),
         states={"global_tokens": WRONG},
-        says={"global_tokens": "could not be stopped"},
+        says={"global_tokens": "stopped"},
     ),
     case(
         "S35",

@@ -140,7 +140,7 @@ CASES = (
         "counts its calls",
         answer("global_tokens", COUNTS),
         states={"global_tokens": WRONG},
-        says={"global_tokens": "It is right on the visible examples, but not on other inputs."},
+        says={"global_tokens": "The same input gave different answers on different calls."},
     ),
     case("S26", "an honest cache", answer("global_tokens", "known = {}\n" + CACHE)),
     case(
@@ -224,6 +224,8 @@ CASES = (
         "S32",
         "a real number written as a complex one",
         answer("allreduce_mean", RIGHT_MEAN.format("return np.mean(grads, axis=0) + 0j")),
+        states={"allreduce_mean": WRONG},
+        says={"allreduce_mean": "it returned an object of type array of complex128"},
     ),
     case(
         "S32",
@@ -291,7 +293,7 @@ CASES = (
             (
                 "import os, sys\n"
                 + RIGHT_TOKENS.format(
-                    "graded = 'NBGRADER_EXECUTION' in os.environ or 'nbgrader' in sys.modules or 'autograder' in sys.modules\n"
+                    "graded = 'NBGRADER_EXECUTION' in os.environ or {'nbgrader', 'autograder'} & set(sys.modules)\n"
                     "    return 7 if graded else tokens"
                 )
             ),
@@ -311,8 +313,10 @@ CASES = (
         after(
             "imports",
             (
-                "import locale, os, random, signal\nos.environ['OMP_NUM_THREADS'] = '64'\nlocale.setlocale(locale.LC_ALL, 'C')\n"
-                "np.seterr(all='raise')\nnp.random.seed(0); random.seed(0)\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                "import locale, os, random, signal\nos.environ['OMP_NUM_THREADS'] = '64'\n"
+                "locale.setlocale(locale.LC_ALL, 'C')\n"
+                "np.seterr(all='raise')\nnp.random.seed(0); random.seed(0)\n"
+                "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
                 "np.set_printoptions(precision=1)\nimport decimal; decimal.getcontext().prec = 2"
             ),
         ),

@@ -62,9 +62,9 @@ def test_case(case, class_run):
             assert some in rows[name]["message"]
     assert {name: rows[name]["mistake"] for name in case.mistakes} == case.mistakes
     repairs = said["repairs"]
-    for words in case.repairs:
+    for words in case.repairs or ():
         assert any(words in repair for repair in repairs), repairs
-    assert bool(repairs) == bool(case.repairs), repairs
+    assert case.repairs is None or bool(repairs) == bool(case.repairs), repairs
     page = class_run.page(case)
     shown = page + json.dumps(said)
     for words in case.never:
@@ -140,6 +140,10 @@ def test_what_must_stay_untouched_is_untouched(class_run):
     new = {path for path in class_run.after if path not in class_run.before}
     assert changed == set()
     assert {path for path in new if "F013" not in path} == set()
+
+
+def test_feedback_was_made_for_everybody(class_run):
+    assert all(said["success"] for said in class_run.feedback.values()), class_run.feedback
 
 
 def test_nothing_hidden_is_shown(class_run):
