@@ -33,7 +33,12 @@ def extras(handed_in: Path, released: Path, skip: tuple[str, ...] = ()) -> list[
 
 
 def remove_extras(folder: Path, released: Path, keep: tuple[str, ...] = ()) -> None:
-    """Take out of a working copy whatever was not handed out; keep: endings of names that stay."""
+    """Take out of a working copy whatever was not handed out; keep: endings of names that stay.
+
+    ValueError for a folder that is no copy of the release: nothing else is ever emptied.
+    """
+    if not folder.is_absolute() or folder.name != released.name:
+        raise ValueError(f"{folder} is not a working copy of {released}")
     for name in list(_names(folder)):
         path = folder / name
         if not (released / name).is_file() and name not in OURS and not name.endswith(keep):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import logging
 import shutil
 from pathlib import Path
 
@@ -34,33 +35,57 @@ class IntakeExporter(CourseSettings, NotebookExporter):
         about = resources["nbgrader"]
         released = self.course.released(about["assignment"], about["notebook"])
         resources["metadata"] = NotebookNode(name=path.stem, path=str(path.parent))
-        try:
-            nb, repairs = read(path, released)
-            note = {"repairs": repairs}
-        except Refusal as refusal:
-            nb, note = copy.deepcopy(released), {"repairs": [], "refusal": str(refusal)}
-        except Exception:  # hostile beyond what we thought of: one student's state, never the end of a class run
-            self.log.exception("intake of %s", path)
-            nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
-        renamed = path.with_name(path.name + RENAMED)
-        nb.metadata["autograder"] = note
-        if renamed.exists():
-            note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
-        note["repairs"] += self._beside(path, about["assignment"])
-        return self.from_notebook_node(nb, resources, **kw)
+        release = self.course.root / "release" / about["assignment"]
+        self._keep_what_was_released(self.course.root / "autograded" / about["student"] / about["assignment"], release)
+        return self.from_notebook_node(take_in(path, released, release), resources, **kw)
 
-    def _beside(self, path: Path, assignment: str) -> list[str]:
-        """What is said of other files; the working copy, which students get back, keeps only what was handed out."""
-        released = self.course.root / "release" / assignment
-        copy_of_it = Path(self.parent.writer.build_directory)
+    def _keep_what_was_released(self, working_copy: Path, release: Path) -> None:
+        """nbgrader copies whatever lies beside a notebook, and feedback copies it again; extra files end here."""
         try:
-            if copy_of_it.is_dir() and copy_of_it != path.parent:
-                remove_extras(copy_of_it, released, keep=(".json",))
-            told = path.with_name(path.name + RENAMED).exists() or path.read_bytes()[:20].startswith(PLACEHOLDER)
-            return extras(path.parent, released, skip=(RENAMED, ".ipynb") if told else (RENAMED,))
-        except OSError as error:
-            self.log.warning("files beside %s: %s", path, error)
-            return []
+            if working_copy.is_dir():
+                remove_extras(working_copy, release, keep=(".json",))
+        except OSError:
+            self.log.exception("extra files in %s", working_copy)
+
+
+def take_in(path: Path, released: NotebookNode, release: Path | None = None) -> NotebookNode:
+    """The notebook in `path`, mended, or the released one marked as refused; its note is in the metadata.
+
+    release: the folder that was handed out; then files beside the notebook that are not of it are named too.
+    """
+    try:
+        nb, repairs = read(path, released)
+        note = {"repairs": repairs}
+    except Refusal as refusal:
+        nb, note = copy.deepcopy(released), {"repairs": [], "refusal": str(refusal)}
+    except Exception:  # hostile beyond what we thought of: one student's state, never the end of a class run
+        logging.getLogger(__name__).exception("intake of %s", path)
+        nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
+    renamed = path.with_name(path.name + RENAMED)
+    nb.metadata["autograder"] = note
+    if renamed.exists():
+        note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
+    if release is not None:
+        note["repairs"] += _beside(path, release)
+    return nb
+
+
+def _beside(path: Path, release: Path) -> list[str]:
+    """What is said of other files; notebooks that a note or a refusal names already are not named again."""
+    try:
+        told = path.with_name(path.name + RENAMED).exists() or says_why_missing(path)
+        return extras(path.parent, release, skip=(RENAMED, ".ipynb") if told else (RENAMED,))
+    except OSError:
+        logging.getLogger(__name__).exception("files beside %s", path)
+        return []
+
+
+def says_why_missing(path: Path) -> bool:
+    """Whether a notebook stands for one that is missing, and was written by `Rename`."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PLACEHOLDER)) == PLACEHOLDER
 
 
 def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:

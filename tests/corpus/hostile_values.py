@@ -63,6 +63,7 @@ class Later:
     def __array__(self, *args, **kw): return np.mean(self.grads, axis=0)
 def allreduce_mean(grads): return Later(grads)
 """
+KEEPS = RIGHT_TOKENS.format("kept.append((per_device_batch, seq, accum, devices))\n    return tokens")
 CACHE = RIGHT_TOKENS.format("return known.setdefault((per_device_batch, seq, accum, devices), tokens)")
 
 CASES = (
@@ -166,6 +167,22 @@ CASES = (
         states={"global_tokens": WRONG, "allreduce_mean": WRONG},
         says={"global_tokens": "stopped with AssertionError"},
         never=("Traceback", "record.py", "partrain/record"),
+    ),
+    case(
+        "S29",
+        "keeps the hidden inputs and prints them in a later cell",
+        answer("global_tokens", "kept = []\n" + KEEPS),
+        at_the_end("print('KE' + 'PT', kept)\nimport matplotlib.pyplot as plt\nplt.title(str(kept)); plt.show()\nkept"),
+        never=("KEPT",),
+    ),
+    case(
+        "S29",
+        "keeps the hidden inputs and raises them in a later answer",
+        answer("global_tokens", "kept = []\n" + KEEPS),
+        beginning("what_to_divide_by", "raise ValueError('KE' + 'PT' + str(kept))"),
+        states={"what_to_divide_by": WRONG},
+        says={"what_to_divide_by": "The answer cell stopped with ValueError."},
+        never=("KEPT",),
     ),
     case(
         "S31",
