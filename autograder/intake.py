@@ -62,11 +62,11 @@ def take_in(path: Path, released: NotebookNode, release: Path | None = None) -> 
         logging.getLogger(__name__).exception("intake of %s", path)
         nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
     renamed = path.with_name(path.name + RENAMED)
-    nb.metadata["autograder"] = note
     if renamed.exists():
         note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
     if release is not None:
         note["repairs"] += _beside(path, release)
+    nb.metadata["autograder"] = note  # last, for a copy is taken
     return nb
 
 

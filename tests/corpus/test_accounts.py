@@ -6,6 +6,7 @@ import pytest
 
 from corpus.accounts import ELSEWHERE, FIELD, HOSTILE, NOT_OURS
 from corpus.test_corpus import CASES
+from partrain_ref.exercises import ASSIGNMENTS
 
 IN_CORPUS = {case.number for case in CASES}
 
@@ -26,3 +27,12 @@ def test_the_named_test_exists(number, repository):
 def test_no_number_is_made_up():
     known = {*HOSTILE, *FIELD, "intake"}
     assert IN_CORPUS | set(ELSEWHERE) | set(NOT_OURS) <= known and len(HOSTILE) == 40 and len(FIELD) == 75
+
+
+def test_the_readme_tells_the_figures(repository):
+    text = " ".join((repository / "README.md").read_text(encoding="utf-8").split())
+    numbers = IN_CORPUS - {"intake"}
+    assert f"{len(CASES)} submissions for {len(numbers)} numbered cases" in text
+    mistakes = [mistake for exercises in ASSIGNMENTS.values() for e in exercises for mistake in e.mistakes]
+    names = {(e.name, mistake.name) for exercises in ASSIGNMENTS.values() for e in exercises for mistake in e.mistakes}
+    assert f"{len(mistakes):,} wrong answers under {len(names)} names" in text
