@@ -13,12 +13,17 @@ from autograder.compare import NotData, Off, Raised
 from autograder.exercise import Call, Exercise
 from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
-from autograder.words import call_words, value_words
+from autograder.words import call_words, known_error, value_words
 
 SAME_INPUT = "The same input gave different answers on different calls."
 STUB_REACHED = (
     "Not started yet: the line `raise NotImplementedError` is still reached. Remove it when the rest is written."
 )
+HIDDEN_WORDS = {  # a type's name or a shape could spell the input out
+    "type": "another type than asked for",
+    "shape": "another shape than asked for",
+    "not finite": "something that is not a finite number",
+}
 ORDER = ("nothing", "raised", "type", "shape", "not finite", "value")
 
 
@@ -69,7 +74,10 @@ def _off(exercise: Exercise, one: Call, value) -> Off | None:
 
 
 def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
+    if not any(off for i, off in enumerate(offs) if _first(calls, i)):
+        return verdict.wrong(exercise.points, SAME_INPUT, reason="state")
     mistake = exercise.mistake(values, calls)
+    offs = [off if _first(calls, i) else None for i, off in enumerate(offs)]
     worst = min((off.kind for off in offs if off), key=ORDER.index)
     told = [i for i, off in enumerate(offs) if off and off.kind == worst]
     if mistake:  # its sentence explains more than the form does: show it on an example, with a value if there is one
@@ -98,9 +106,13 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
 
 def _wavers(exercise: Exercise, calls, values) -> bool:
     """Whether a call that was made twice was answered in two ways."""
-    first = [next(j for j, other in enumerate(calls) if other is one) for one in calls]
-    pairs = ((values[i], values[j]) for i, j in enumerate(first) if j < i)
-    return any(not compare.same(again, before, exercise.tolerance) for again, before in pairs)
+    again = ((i, j) for i, one in enumerate(calls) for j, other in enumerate(calls[:i]) if other is one)
+    return any(not compare.same(values[i], values[j], exercise.tolerance) for i, j in again)
+
+
+def _first(calls, i: int) -> bool:
+    """Whether a call is made for the first time; what comes the second time may hold what was kept in between."""
+    return all(other is not calls[i] for other in calls[:i])
 
 
 def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: Off) -> str:
@@ -115,7 +127,7 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         if outcome.raised == "SystemExit":
             return f"{where} ended the program. Remove the call that does it (exit, quit or sys.exit)."
         legal = " This input is legal: it should get an answer." if outcome.raised == "ValueError" else ""
-        return f"{where} stopped with {outcome.raised}{text}.{legal}"
+        return f"{where} stopped with {outcome.raised if shown else known_error(outcome.raised)}{text}.{legal}"
     if off.kind == "nothing":
         hint = "It printed something: return it instead." if outcome.printed else "Did you print instead of return?"
         return f"{where} returned nothing (None). {hint}"
@@ -123,8 +135,7 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         if shown and exercise.scenario:
             return f"{where} is not right yet."  # the value is the driver's notes
         return f"{where} gave {value_words(value)}." if shown else f"{where} gave a wrong value."
-    where = f"{where.removesuffix(',')}:" if shown else "On an input that is not among the examples"
-    return f"{where} {off.sentence}."
+    return f"{where.removesuffix(',')}: {off.sentence}." if shown else f"{where} returned {HIDDEN_WORDS[off.kind]}."
 
 
 def _called(exercise: Exercise, one: Call) -> str:
@@ -155,7 +166,7 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
     if not missing:
         return verdict.right(points)
     one, outcome = missing[0]
-    did = f"it stopped with {outcome.raised}" if outcome.raised else "it gave an answer"
+    did = f"it stopped with {known_error(outcome.raised)}" if outcome.raised else "it gave an answer"
     more = f" ({len(missing)} of {len(exercise.refusals)} kinds of bad input get through.)" if len(missing) > 1 else ""
     message = f"The values are right. Still missing: ValueError for bad input. Where {one.why}, {did}.{more}"
     return replace(verdict.partly(points, message), reason="refusals")

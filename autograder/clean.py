@@ -41,10 +41,12 @@ class Clean(CourseSettings, NbGraderPreprocessor):
         grading: Grading = resources[KEY]
         secret_places = (str(self.course.root),)
         after, room = False, MAX_PICTURES
-        for cell in nb.cells:
+        for at, cell in enumerate(nb.cells):
             question = grading.questions.get(check_name(cell))
             if cell.cell_type == "raw":
-                cell.source = readable(cell.source)
+                nb.cells[at] = new_markdown_cell(
+                    "".join(f"    {line}\n" for line in fit(cell.source).split("\n")), id=cell.id
+                )
             elif cell.cell_type == "code" and not check_name(cell):
                 cell.outputs = clean_outputs(cell.get("outputs", []), secret_places, room)
                 room -= sum(len(str(output)) for output in cell.outputs if output.output_type == "display_data")

@@ -7,6 +7,7 @@ import builtins
 import re
 
 from autograder.match import DEFINES
+from autograder.words import known_error
 
 NOT_DEFINED = re.compile(r"name '(\w+)' is not defined")
 GONE = "What it had defined is gone: "
@@ -83,7 +84,7 @@ def stopped_words(ename: str, evalue: str, sources: list[str], exposed: bool) ->
         return "The answer cell ends the program before that (exit, quit or sys.exit). Remove the call."
     if not exposed:
         return f"{ename}: {evalue}" if evalue else ename
-    known = ename if isinstance(getattr(builtins, ename, None), type) else "an error of its own kind"
+    known = known_error(ename)
     names = re.findall(r"'([\w.]+)'", evalue)
     fixed = (f"name '{names[0]}' is not defined", f"No module named '{names[0]}'") if names else ()
     said = (

@@ -19,6 +19,7 @@ from autograder.course import Course, CourseError, CourseSettings
 from autograder.extras import extras, remove_extras
 from autograder.match import Refusal
 from autograder.mend import mend
+from autograder.readable import in_a_line
 
 MAX_BYTES = 60_000_000
 RENAMED = ".renamed"  # ends the name of the note that says what a notebook was called
@@ -66,7 +67,10 @@ def take_in(path: Path, released: NotebookNode, release: Path | None = None) -> 
         note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
     if release is not None:
         note["repairs"] += _beside(path, release)
-    nb.metadata["autograder"] = note  # last, for a copy is taken
+    said = {"repairs": [in_a_line(repair) for repair in note["repairs"]]}
+    if "refusal" in note:
+        said["refusal"] = in_a_line(note["refusal"])
+    nb.metadata["autograder"] = said  # last, for a copy is taken
     return nb
 
 
@@ -161,11 +165,13 @@ class Rename:
         if len(fitting) == 1:
             shutil.copyfile(fitting[0], target)
             note = f"The notebook was handed in as {fitting[0].name}; it was graded under its right name."
-            target.with_name(target.name + RENAMED).write_text(note, encoding="utf-8")
+            target.with_name(target.name + RENAMED).write_text(in_a_line(note), encoding="utf-8")
             return
         how = "none of them is" if not fitting else "more than one of them could be"
         names = ", ".join(path.name for path in others)
-        target.write_bytes(PLACEHOLDER + f"{name}.ipynb is missing. Handed in: {names}; {how} this part.".encode())
+        target.write_bytes(
+            PLACEHOLDER + f"{name}.ipynb is missing. Handed in: {names}; {how} this part.".encode("utf-8", "replace")
+        )
 
     def _fits(self, path: Path, assignment: str, name: str) -> bool:
         try:

@@ -22,6 +22,11 @@ def readable(text: str) -> str:
     return "".join(ch for ch in text if ch == "\n" or ch.isprintable())
 
 
+def in_a_line(text: str, most: int = 600) -> str:
+    """A sentence that may hold names of files and keys of anybody's making."""
+    return shortened(" ".join(readable(text).split()), most)
+
+
 def shortened(text: str, most: int = MAX_TEXT) -> str:
     """`text` cut to a size that a page can show; what was cut off is said."""
     lines = text.split("\n")

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograder.clean import AFTER, MAX_OUTPUTS, MAX_PICTURE, clean_outputs, fit, repairs_cell
 from autograder.feedback import LOADED, NOT_SHOWN, FeedbackExporter, safe_markdown, without_later_outputs
-from autograder.readable import MAX_LINE, readable, shortened, visible_text
+from autograder.readable import MAX_LINE, in_a_line, readable, shortened, visible_text
 
 
 def shown(**data):
@@ -70,6 +70,11 @@ def test_repairs_are_listed_as_plain_words():
     nbformat.validate(new_notebook(cells=[cell]))
     assert markdown(cell.source).count("<li>") == 2 and "<b>" not in markdown(cell.source)
     assert "*bold*" in markdown(cell.source)
+
+
+def test_a_name_of_anybodys_making_stays_in_its_line():
+    assert in_a_line("Extra files: \x1b[2Ja\nb\udc80.txt") == "Extra files: a b.txt"
+    assert len(in_a_line("x " * 9_000)) <= 600
 
 
 # ---- the feedback page --------------------------------------------------------------------------------------------
