@@ -21,7 +21,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.ask import KEY, Grading, check_name
 from autograder.course import CourseSettings
-from autograder.readable import readable, shortened, visible_text
+from autograder.readable import readable, shortened, visible, visible_text
 
 MAX_OUTPUTS = 40  # of one cell
 MAX_PICTURE = 400_000  # characters of base64: a screenful
@@ -42,6 +42,7 @@ class Clean(CourseSettings, NbGraderPreprocessor):
         secret_places = (str(self.course.root),)
         after, room = False, MAX_PICTURES
         for at, cell in enumerate(nb.cells):
+            cell.source = visible(cell.source)
             question = grading.questions.get(check_name(cell))
             if cell.cell_type == "raw":
                 nb.cells[at] = new_markdown_cell(

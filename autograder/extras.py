@@ -20,13 +20,12 @@ def extras(handed_in: Path, released: Path, skip: tuple[str, ...] = ()) -> list[
     twin was handed out and is of the same size.
     """
     beside = [name for name in _names(handed_in) if name not in OURS and not name.endswith(skip)]
-    strange = sorted(name for name in beside if not (released / name).is_file())
-    changed = sorted(
-        name for name in beside if (released / name).is_file() and not _same(handed_in / name, released / name)
-    )
+    strange = {name for name in beside if not (released / name).is_file()}
+    handed_out = [name for name in beside if name not in strange and not name.endswith(".ipynb")]
+    changed = sorted(name for name in handed_out if not _same(handed_in / name, released / name))
     said = []
     if strange:
-        said.append(f"Extra files are not used: {_listed([_with_size(handed_in, name) for name in strange])}.")
+        said.append(f"Extra files are not used: {_listed([_with_size(handed_in, name) for name in sorted(strange)])}.")
     if changed:
         said.append(f"Changed files are used as they were handed out: {_listed(changed)}.")
     return said

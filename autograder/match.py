@@ -39,6 +39,10 @@ def read_cells(content: Any, repairs: list[str]) -> list[NotebookNode]:
     made = [cell for cell in map(_cell, raw) if cell is not None]
     if len(made) < len(raw):
         repairs.append(f"{len(raw) - len(made)} damaged cells could not be read and were left out.")
+    if any("\0" in cell.source for cell in made):
+        for cell in made:
+            cell.source = cell.source.replace("\0", "")
+        repairs.append("Null characters, which no code can hold, were left out.")
     return made
 
 

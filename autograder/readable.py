@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from html.parser import HTMLParser
 
 MAX_LINES = 200
@@ -20,6 +21,16 @@ def readable(text: str) -> str:
     text = CODES.sub("", text).replace("\r\n", "\n").replace("\t", "    ")
     text = "\n".join(line.rsplit("\r", 1)[-1] for line in text.split("\n"))  # a progress bar's last state
     return "".join(ch for ch in text if ch == "\n" or ch.isprintable())
+
+
+def visible(source: str) -> str:
+    """Source text with its control characters as signs that can be seen, so that they steer nothing."""
+    return "".join(_sign(ch) if ch != "\n" and unicodedata.category(ch) in ("Cc", "Cs") else ch for ch in source)
+
+
+def _sign(ch: str) -> str:
+    code = ord(ch)
+    return " " * 4 if ch == "\t" else chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
 def in_a_line(text: str, most: int = 600) -> str:

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograder.clean import AFTER, MAX_OUTPUTS, MAX_PICTURE, clean_outputs, fit, repairs_cell
 from autograder.feedback import LOADED, NOT_SHOWN, FeedbackExporter, safe_markdown, without_later_outputs
-from autograder.readable import MAX_LINE, in_a_line, readable, shortened, visible_text
+from autograder.readable import MAX_LINE, in_a_line, readable, shortened, visible, visible_text
 
 
 def shown(**data):
@@ -70,6 +70,10 @@ def test_repairs_are_listed_as_plain_words():
     nbformat.validate(new_notebook(cells=[cell]))
     assert markdown(cell.source).count("<li>") == 2 and "<b>" not in markdown(cell.source)
     assert "*bold*" in markdown(cell.source)
+
+
+def test_S38_control_characters_in_source_are_signs():
+    assert visible("a\tb\x1b[2J\x00\x9b\x7f\nc") == "a    b␛[2J␀\ufffd␡\nc"
 
 
 def test_a_name_of_anybodys_making_stays_in_its_line():

@@ -84,6 +84,7 @@ def test_F013_a_renamed_notebook_is_put_under_its_right_name(hand_in):
     assert note == f"The notebook was handed in as {PART} (1).ipynb; it was graded under its right name."
     assert rename(course, folder) == [str(folder / f"{PART}.ipynb")]
     (folder / "desktop.ini").touch()
+    (folder / f"{PART}.ipynb").write_bytes((folder / f"{PART} (1).ipynb").read_bytes() + b"\n")
     nb = take_in(folder / f"{PART}.ipynb", course.released(PART, PART), course.root / "release" / PART)
     assert nb.metadata.autograder.repairs == [
         note,

@@ -52,6 +52,9 @@ class ClassRun:
     def verdict(self, case: Case) -> dict:
         return book.read_verdict(self.course.root, case.name, case.part)
 
+    def submitted(self, case: Case) -> Path:
+        return self.course.root / "submitted" / case.name / case.part
+
     def scores(self, case: Case) -> dict:
         return book.scores(self.db_url, case.part)[case.name]
 

@@ -146,7 +146,7 @@ CASES = (
         repairs=("desktop.ini", "scratch.ipynb"),
     ),
     case("F017", "a file of 200 MB beside the notebook", folder(sparse), repairs=("weights.bin",)),
-    case("F017", "ten thousand tiny files", folder(tiny_files), repairs=("10,000",)),
+    case("F017", "ten thousand tiny files", folder(tiny_files), repairs=("9,995 more",)),
     case("F019", "a byte-order mark", raw(lambda data: b"\xef\xbb\xbf" + data), repairs=("byte-order mark",)),
     case("F019", "UTF-16", raw(lambda data: data.decode().encode("utf-16")), repairs=("UTF-16",)),
     case("F021", "CRLF in the file", raw(lambda data: data.replace(b"\n", b"\r\n"))),
@@ -321,7 +321,8 @@ CASES = (
         "intake",
         "null characters in an answer",
         beginning("global_tokens", "# \x00"),
-        states={"global_tokens": (RIGHT, WRONG)},
+        repairs=("Null characters",),
     ),
+    case("intake", "control characters in an answer", beginning("global_tokens", "# \x1b[2J \x9b \x7f")),
     case("intake", "keys twice in the JSON", raw(lambda data: b'{"cells": [],' + data.lstrip()[1:])),
 )
