@@ -2,10 +2,10 @@
 
 import json
 import re
-from html import escape
 from html.parser import HTMLParser
 
 import pytest
+from markupsafe import escape
 
 import autograder.sandbox
 from autograder import verdict, wire
