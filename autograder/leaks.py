@@ -76,14 +76,15 @@ def _answers(course: Course, assignment: str, name: str) -> list:
 def _solutions(course: Course, assignment: str, pools: dict[Path, str]) -> Iterator[str]:
     """Lines of solutions in any file of the release: as code, in a text, a comment, metadata, or packed.
 
-    In a notebook one line is one too many; the kit is code too, and may share a line with a solution by chance.
+    In a notebook one line is one too many. The kit computes what its panels show, and may share lines with a solution,
+    but not most of them.
     """
     for notebook in sorted((course.root / "source" / assignment).glob("*.ipynb")):
         for cell in _answers(course, assignment, notebook.name):
             lines = solution_lines(cell.source) if cell.cell_type == "code" else []
             for path, pool in pools.items() if lines else ():
                 held = sum(squeezed(line) in pool for line in lines)
-                if held >= (1 if path.suffix == ".ipynb" else min(2, len(lines))):
+                if held and (path.suffix == ".ipynb" or 2 * held > len(lines)):
                     yield f"{path.name} holds a line of the solution of {cell.get('id')}"
 
 
