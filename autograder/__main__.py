@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder import quick  # noqa: F401  before anything that imports jsonschema
 from autograder.course import CourseError, create, open_course
 
 console = Console(soft_wrap=True, highlight=False)
@@ -46,27 +47,27 @@ def init(folder: Path) -> None:
 @click.argument("part")
 @course_option
 @click.option("--again", is_flag=True, help="Grade all hand-ins anew, not only those without a verdict.")
+@click.option("--jobs", type=click.IntRange(1), help="Hand-ins to grade side by side.  [default: all cores]")
 @click.option("--require-seal", is_flag=True, help="Refuse to run student code that is not sealed off.")
 @click.option("--each", is_flag=True, help="Print one line per student.")
-def grade(part: str, root: Path, again: bool, require_seal: bool, each: bool) -> None:
+def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bool, each: bool) -> None:
     """Grade all hand-ins of PART (a unique beginning of its name is enough).
 
     Exit status 0 only if every hand-in got a verdict.
     """
+    from autograder.book import submitted
     from autograder.grade import grade as class_run
-    from autograder.sandbox import Box
+    from autograder.sandbox import POOL
 
-    if require_seal and not Box.sealed:
-        raise CourseError("Student code cannot be sealed off here, and --require-seal was given: nothing was graded.")
     course, config = open_course(root)
+    if require_seal and not POOL.level((course.reference,)).words:
+        raise CourseError("Student code cannot be sealed off here, and --require-seal was given: nothing was graded.")
     assignment = course.assignment(part)
     results = []
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    from autograder.book import submitted
-
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"grading {assignment}", total=len(submitted(course.root, assignment)))
-        for result in class_run(course, config, assignment, again):
+        for result in class_run(course, config, assignment, again, jobs or 0):
             results.append(result)
             progress.advance(task)
             if each:
@@ -78,6 +79,8 @@ def grade(part: str, root: Path, again: bool, require_seal: bool, each: bool) ->
 
 def _summary(assignment: str, results: list) -> int:
     """Print what came of a class run; the exit status."""
+    from autograder.verdict import unsealed
+
     fresh = [result for result in results if not result.skipped]
     console.print(
         f"{assignment}: {len(results)} hand-ins, {len(fresh)} graded now, {len(results) - len(fresh)} before."
@@ -88,7 +91,7 @@ def _summary(assignment: str, results: list) -> int:
         everything = len(result.ungraded) == len(result.verdict["exercises"])
         what = "everything" if everything else ", ".join(result.ungraded)
         console.print(f"could not be graded: {result.student}, {what}: {first}")
-    if results and not all(result.verdict["sealed"] for result in results):
+    if any(unsealed(result.verdict) for result in results):
         console.print("Graded unsealed: student code ran in a separate process, not in a sealed one.")
     broken = [result for result in results if result.log]
     for result in broken:
@@ -141,7 +144,8 @@ def main() -> None:
     warnings.filterwarnings("ignore", module="nbgrader")  # its use of SQLAlchemy warns between our lines
     try:
         cli(standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("autograder: interrupted; what is done is kept, and the same command goes on from there.", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -10,7 +10,6 @@ import copy
 import time
 
 from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_solution
 from traitlets import Integer
 
 from autograder.ask import KEY, Grading, check_name
@@ -35,12 +34,15 @@ class Answer(CourseSettings, NbGraderPreprocessor):
         if grading.refusal:
             return nb, resources
         run = _Run(nb, grading, time.monotonic() + self.total_seconds, self.cell_seconds)
-        limits = Limits(cell_seconds=self.cell_seconds, memory=self.memory_mib * 2**20)
-        files = self.course.files_beside(grading.assignment)
+        limits = Limits(
+            cell_seconds=self.cell_seconds, memory=self.memory_mib * 2**20, cpu_seconds=2 * self.total_seconds
+        )
+        course = self.course
+        files = course.files_beside(grading.assignment)
         try:
             for _ in range(self.max_boxes):
-                with open_box(files, limits) as box:
-                    grading.sealed = box.sealed
+                with open_box(files, limits, (course.reference,)) as box:
+                    grading.sealed = bool(box.seal)
                     if run.through(box):
                         break
         except BoxError as error:
@@ -67,6 +69,8 @@ class _Run:
                 return True
             ran = box.run(cell.source)
             cell.outputs = trimmed(ran.outputs)
+            if cell.outputs != ran.outputs:
+                self.grading.repairs.append(f"{self._which(index, cell)} showed more than is kept; the rest was cut.")
             cell.execution_count = ran.execution_count
             self._note(index, cell, ran)
             if ran.status == "died":
@@ -87,9 +91,11 @@ class _Run:
                 question.outputs = copy.deepcopy(ran.outputs)
         elif ran.status == "died":
             self.done.add(index)
-            name = cell.metadata.get("nbgrader", {}).get("grade_id", "") if is_solution(cell) else ""
-            which = f"Cell {name}" if name else f"Code cell {1 + [i for i, _ in self.cells].index(index)}"
-            self.grading.repairs.append(f"{which} {stopped}; the rest of the notebook was run without it.")
+            self.grading.repairs.append(f"{self._which(index, cell)} {stopped}; the rest was run without it.")
+
+    def _which(self, index: int, cell) -> str:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        return f"Cell {name}" if name else f"Code cell {1 + [i for i, _ in self.cells].index(index)}"
 
     def give_up_on_the_rest(self) -> None:
         for question in self.grading.questions.values():

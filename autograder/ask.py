@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets as random_names
 from dataclasses import dataclass, field
 
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder import wire
+from autograder import verdict, wire
 from autograder.course import CourseSettings
 from autograder.exercise import Call, Exercise, draw_key
 from autograder.verdict import Verdict
@@ -25,6 +26,12 @@ class Question:
     outputs: list | None = None  # a copy taken the moment the cell ended
     lost: str = ""  # why there are no outputs, in words
 
+    @property
+    def asked(self) -> str:
+        """A digest of all that was asked: recorded answers may be judged again only while it is the same."""
+        text = wire.encode_calls((*self.calls, *self.exercise.refusals))
+        return hashlib.sha256(text.encode()).hexdigest()
+
 
 @dataclass
 class Grading:
@@ -38,6 +45,10 @@ class Grading:
     sealed: bool = False
     questions: dict[str, Question] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+
+    def summary(self) -> dict:
+        """The content of verdict.json."""
+        return verdict.summary(self.student, self.assignment, self.verdicts, self.sealed, self.repairs)
 
 
 def value_calls(exercise: Exercise, secret: bytes, assignment: str, student: str) -> tuple[Call, ...]:

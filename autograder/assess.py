@@ -13,7 +13,7 @@ from autograder.compare import NotData, Off, Raised
 from autograder.exercise import Call, Exercise
 from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
-from autograder.words import call_words, known_error, value_words
+from autograder.words import TIME_LIMIT, call_words, known_error, limit_words, value_words
 
 SAME_INPUT = "The same input gave different answers on different calls."
 STUB_REACHED = (
@@ -126,6 +126,8 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         text = f": {outcome.text}" if shown and outcome.text else ""
         if outcome.raised == "SystemExit":
             return f"{where} ended the program. Remove the call that does it (exit, quit or sys.exit)."
+        if limit := limit_words(outcome.raised, outcome.text):
+            return f"{where} {limit}"
         legal = " This input is legal: it should get an answer." if outcome.raised == "ValueError" else ""
         return f"{where} stopped with {outcome.raised if shown else known_error(outcome.raised)}{text}.{legal}"
     if off.kind == "nothing":
@@ -167,6 +169,8 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
         return verdict.right(points)
     one, outcome = missing[0]
     did = f"it stopped with {known_error(outcome.raised)}" if outcome.raised else "it gave an answer"
+    if outcome.raised == TIME_LIMIT:
+        did = "it did not come to an end in time"
     more = f" ({len(missing)} of {len(exercise.refusals)} kinds of bad input get through.)" if len(missing) > 1 else ""
     message = f"The values are right. Still missing: ValueError for bad input. Where {one.why}, {did}.{more}"
     return replace(verdict.partly(points, message), reason="refusals")

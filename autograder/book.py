@@ -7,8 +7,7 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 
-from autograder import verdict
-from autograder.settle import VERDICT_FILE, ask_for_a_person
+from autograder.settle import ANSWERS_FILE, VERDICT_FILE
 
 
 def submitted(root: Path, assignment: str) -> list[str]:
@@ -29,6 +28,15 @@ def read_verdict(root: Path, student: str, assignment: str) -> dict | None:
         return None
 
 
+def handed_in(root: Path, student: str, assignment: str) -> str:
+    """The fingerprint of the hand-in that was graded, or ""."""
+    try:
+        path = verdict_path(root, student, assignment).with_name(ANSWERS_FILE)
+        return json.loads(path.read_text(encoding="utf-8")).get("handed_in", "")
+    except (OSError, ValueError):
+        return ""
+
+
 def roster(db_url: str) -> list[str]:
     """All students of the grade book, in alphabetical order."""
     with Gradebook(db_url) as book:
@@ -46,30 +54,11 @@ def scores(db_url: str, assignment: str) -> dict[str, dict[str, float | None]]:
     return found
 
 
-def refuse(root: Path, db_url: str, student: str, assignment: str, exercises: dict[str, float], reason: str) -> None:
-    """Write down that a hand-in could not be graded at all: in its verdict and in the grade book.
-
-    exercises: name -> points of all that would have been graded.
-    """
-    said = {name: verdict.ungraded(points, reason) for name, points in exercises.items()}
-    path = verdict_path(root, student, assignment)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    path.write_text(json.dumps(verdict.summary(student, assignment, said, False, []), indent=1), encoding="utf-8")
-    with Gradebook(db_url) as book:
-        book.update_or_create_student(student)
-        submission = book.update_or_create_submission(assignment, student)
-        for notebook in submission.notebooks:
-            grade_ids = [grade.name for grade in notebook.grades]
-            ask_for_a_person(book, student, assignment, notebook.name, grade_ids)
-
-
-def graded_cells(db_url: str, assignment: str) -> dict[str, float]:
+def graded_cells(book: Gradebook, assignment: str) -> dict[str, float]:
     """name -> points of every graded cell of a released assignment; empty where it was never released."""
-    with Gradebook(db_url) as book:
-        try:
-            found = book.find_assignment(assignment)
-        except MissingEntry:
-            return {}
-        cells = [cell for notebook in found.notebooks for cell in notebook.grade_cells]
-        return {cell.name.removesuffix("-check").removesuffix("-answer"): cell.max_score for cell in cells}
+    try:
+        found = book.find_assignment(assignment)
+    except MissingEntry:
+        return {}
+    cells = [cell for notebook in found.notebooks for cell in notebook.grade_cells]
+    return {cell.name.removesuffix("-check").removesuffix("-answer"): cell.max_score for cell in cells}

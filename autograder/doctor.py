@@ -5,30 +5,21 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import make_url
 from traitlets.config import Config
 
 from autograder import book, nbgrader_config
+from autograder.breakouts import places, try_all
 from autograder.course import SECRET_FILE, Course, CourseError
 from autograder.exercise import Exercise, draw_key
 from autograder.leaks import leaks_in
-from autograder.sandbox import Limits, open_box
+from autograder.sandbox import POOL, BoxError
 
 LOOKED_FOR = 3  # students whose hidden inputs a release is searched for
-PROBE = """
-import importlib, os
-for name in {names!r}:
-    try:
-        importlib.import_module(name)
-        print(name)
-    except ImportError:
-        pass
-for text in (*os.environ.values(), os.getcwd()):
-    if {root!r} in text:
-        print("the course folder")
-"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +36,7 @@ def examine(course: Course, config: Config) -> Iterator[Finding]:
     yield configured(config)
     yield secret(course)
     db_url = CourseDirectory(config=config).db_url
-    yield from kernel(course)
+    yield from kernel(course, db_url)
     for assignment in sorted(path.name for path in (course.root / "source").glob("*") if path.is_dir()):
         yield from exercises(course, assignment)
         if (course.root / "release" / assignment).is_dir():
@@ -84,20 +75,20 @@ def secret(course: Course) -> Finding:
     return Finding(what, "private" if strong else "too short to be a secret", strong)
 
 
-def kernel(course: Course) -> Iterator[Finding]:
-    """Try to reach from a student's kernel what it must not reach."""
-    forbidden = [course.reference, "autograder"]
-    probe = PROBE.format(names=forbidden, root=str(course.root))
-    with open_box([], Limits()) as box:
-        ran = box.run(probe)
-        seal = (
-            "sealed" if box.sealed else "unsealed: a separate process with a clean environment; the disk is not hidden"
-        )
-    seen = "".join(output.get("text", "") for output in ran.outputs).split("\n")
-    seen = [name for name in seen if name]
-    said = f"can be reached: {', '.join(seen)}" if seen or ran.status != "ok" else "nothing forbidden can be reached"
-    yield Finding("the student's kernel, from inside", said, not seen and ran.status == "ok")
-    yield Finding("the student's kernel, its seal", seal)
+def kernel(course: Course, db_url: str) -> Iterator[Finding]:
+    """Try to break out of a student's kernel, and say what held."""
+    try:
+        seal = POOL.level((course.reference,)).words
+    except BoxError as error:
+        yield Finding("the student's kernel", str(error), False)
+        return
+    unsealed = "unsealed: a separate process with a clean environment; the disk and the network are not hidden"
+    yield Finding("the student's kernel", seal or unsealed)
+    book_file = make_url(db_url).database
+    hidden = [course.root, course.root / SECRET_FILE, *([Path(book_file)] if book_file else [])]
+    for tried in try_all((course.reference,), places(*hidden)):
+        said = {True: "held", False: "got through", None: "not tried: nothing holds it without a seal"}[tried.held]
+        yield Finding(f"tried from a student's kernel: {tried.attempt.name}", said, tried.held is not False)
 
 
 def exercises(course: Course, assignment: str) -> Iterator[Finding]:

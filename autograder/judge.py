@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nbformat.v4 import new_output
+from nbformat import from_dict
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import compute_checksum, is_grade, is_solution
 
@@ -40,7 +40,8 @@ class Judge(CourseSettings, NbGraderPreprocessor):
                 answer = answers.get(f"{name}-answer")
                 said = self._say(question, answer, stubs.get(f"{name}-answer"), grading, code)
                 grading.verdicts[name] = said
-                resources[ANSWERS][name] = bundles(question.outputs or [])
+                found = bundles(question.outputs or [])
+                resources[ANSWERS][name] = {"asked": question.asked, "lost": question.lost, "bundles": found}
                 cell.source = question.own_source
                 cell.outputs = verdict_outputs(name, said)
             elif is_grade(cell) and is_solution(cell):
@@ -142,6 +143,9 @@ def bundles(outputs: list) -> list:
 
 def verdict_outputs(name: str, said: Verdict) -> list:
     """What a check cell shows after grading; nbgrader reads the points from the last one."""
-    shown = new_output("display_data", {"text/html": said.html(name), "text/plain": said.text(name)})
-    points = new_output("execute_result", {"text/plain": repr(float(said.points or 0.0))}, execution_count=None)
-    return [shown, points]
+    shown = {"text/html": said.html(name), "text/plain": said.text(name)}
+    points = {"text/plain": repr(float(said.points or 0.0))}
+    kinds = {"output_type": "display_data"}, {"output_type": "execute_result", "execution_count": None}
+    return [
+        from_dict({**kind, "metadata": {}, "data": data}) for kind, data in zip(kinds, (shown, points), strict=True)
+    ]

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from autograder.hints import GONE, names_bound
-from autograder.match import MAKERS, Refusal, locked, match, read_cells
+from autograder.match import Refusal, locked, match, new_cell, read_cells
 from autograder.stubs import is_stub
 
 KNOWN = set(  # metadata that editors and nbgrader write; other keys are left out as well, but with a word
@@ -150,7 +150,7 @@ def _parses(source: str) -> bool:
 
 def _tagged(released: NotebookNode, source: str) -> NotebookNode:
     """A cell with the release's type, id and grading metadata; tags of anybody's are dropped."""
-    cell = MAKERS[released.cell_type](source)
+    cell = new_cell(released.cell_type, source)
     cell.id = released.get("id", cell.id)
     cell.metadata = NotebookNode(nbgrader=NotebookNode(released.metadata.nbgrader))
     return cell

@@ -57,7 +57,7 @@ class Part:
 
     @property
     def unsealed(self) -> bool:
-        return any(not one["sealed"] for one in self.verdicts)
+        return any(verdict.unsealed(one) for one in self.verdicts)
 
 
 def part(course: Course, db_url: str, assignment: str) -> Part | None:

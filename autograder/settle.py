@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from pathlib import Path
 
 from nbgrader.api import Gradebook
@@ -11,6 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder import verdict
 from autograder.ask import KEY, Grading
 from autograder.course import CourseSettings
+from autograder.intake import RENAMED
 from autograder.judge import ANSWERS, name_of
 
 VERDICT_FILE = "verdict.json"
@@ -33,7 +36,8 @@ class Settle(CourseSettings, NbGraderPreprocessor):
             with Gradebook(about["db_url"]) as book:
                 ask_for_a_person(book, about["student"], about["assignment"], about["notebook"], open_ones)
         folder = Path(resources["metadata"]["path"])
-        write_verdict(folder, grading, resources[ANSWERS])
+        handed_in = fingerprint(self.course.root / "submitted" / about["student"] / about["assignment"])
+        write_records(folder, grading.summary(), resources[ANSWERS], handed_in)
         return nb, resources
 
 
@@ -46,10 +50,29 @@ def ask_for_a_person(book: Gradebook, student: str, assignment: str, notebook: s
     book.db.commit()
 
 
-def write_verdict(folder: Path, grading: Grading, answers: dict) -> None:
-    said = verdict.summary(grading.student, grading.assignment, grading.verdicts, grading.sealed, grading.repairs)
+def write_records(folder: Path, said: dict, answers: dict, handed_in: str) -> None:
+    """verdict.json for people and programs; beside it, for the teacher only, what `regrade` and a later run need."""
     _write(folder / VERDICT_FILE, said)
-    _write(folder / ANSWERS_FILE, answers)
+    _write(folder / ANSWERS_FILE, {"handed_in": handed_in, "exercises": answers})
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of everything in a hand-in, by which a newer one is told from the one that was graded."""
+    digest = hashlib.sha256()
+    ours = {path.name.removesuffix(RENAMED) for path in folder.glob(f"*{RENAMED}")}  # copies made at intake
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.name.endswith(RENAMED) or name in ours:
+            continue
+        digest.update(f"{name}\0".encode("utf-8", "surrogateescape"))
+        if path.is_symlink():
+            digest.update(os.fsencode(os.readlink(path)))
+        elif path.is_file():
+            with path.open("rb") as file:
+                while part := file.read(1 << 20):
+                    digest.update(part)
+        digest.update(b"\0")
+    return digest.hexdigest()
 
 
 def _write(path: Path, content: dict) -> None:

@@ -93,3 +93,8 @@ def summary(student: str, part: str, verdicts: dict[str, Verdict], sealed: bool,
         "repairs": repairs,
         "exercises": {name: verdict.as_json() for name, verdict in verdicts.items()},
     }
+
+
+def unsealed(said: dict) -> bool:
+    """Whether student code ran outside a seal; where nothing could be graded, none ran."""
+    return not said["sealed"] and said["points"] is not None

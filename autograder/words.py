@@ -11,7 +11,16 @@ import numpy as np
 from autograder.compare import NotData, Raised
 from autograder.exercise import Call
 
-LIBRARY_ERRORS = {"LinAlgError", "AxisError", "_ArrayMemoryError", "UFuncTypeError", "InvalidOperation", "TimeLimit"}
+LIBRARY_ERRORS = {"LinAlgError", "AxisError", "_ArrayMemoryError", "UFuncTypeError", "InvalidOperation"}
+TIME_LIMIT = "TimeLimit"  # what the student kit's recorder raises in a call that takes too long
+LIMITS = (  # exception, what its text holds, what a student is told
+    (TIME_LIMIT, "", "did not come to an end in time. Does its loop end for this input?"),
+    ("MemoryError", "", "needs more memory than a hand-in may use."),
+    ("OSError", "File too large", "writes a larger file than a hand-in may write."),
+    ("OSError", "No space left", "writes more to the disk than a hand-in may write."),
+    ("BlockingIOError", "temporarily unavailable", "starts more processes than a hand-in may start."),
+    ("RuntimeError", "can't start new thread", "starts more threads than a hand-in may start."),
+)
 MOST = 120
 MOST_OF_A_RECORD = 400  # only our own calls hold records
 
@@ -20,6 +29,11 @@ def call_words(name: str, one: Call) -> str:
     """`name(2.0, [100, 300], accum=8)`, shortened where it is long."""
     listed = [value_words(value) for value in one.args] + [f"{k}={value_words(v)}" for k, v in one.kwargs.items()]
     return f"{name}({', '.join(listed)})"
+
+
+def limit_words(raised: str, text: str) -> str:
+    """What to say where an exception shows that a limit of the grader's kernel was met; "" for any other."""
+    return next((said for name, part, said in LIMITS if raised == name and part in text), "")
 
 
 def value_words(value: Any) -> str:

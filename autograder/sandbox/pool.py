@@ -1,82 +1,118 @@
-"""One box ahead of need: while a submission runs, the kernel for the next one starts on another core."""
+"""Zygotes between submissions: kept warm for a while, used by one submission at a time, ended when idle."""
 
 from __future__ import annotations
 
 import atexit
+import logging
+import os
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from autograder.sandbox.box import Box, Limits
+from autograder.sandbox import seal
+from autograder.sandbox.box import Box, BoxError, Files, Limits
+from autograder.sandbox.cold import ColdBox
+from autograder.sandbox.warm import WarmBox
+from autograder.sandbox.zygote import Zygote
 
 IDLE_SECONDS = 60
 
 
 class Pool:
-    """Keeps at most one spare box, always fresh: no box is ever used twice."""
+    """The zygotes of one process. hidden: packages that students must not see."""
 
     def __init__(self, idle_seconds: float = IDLE_SECONDS):
         self.idle_seconds = idle_seconds
         self._lock = threading.Lock()
-        self._spare: tuple[tuple, Future] | None = None
+        self._idle: dict[tuple[str, ...], list[Zygote]] = {}
         self._timer: threading.Timer | None = None
-        self._starter = ThreadPoolExecutor(1, thread_name_prefix="spare")
+        self._levels: list[seal.Level] | None = None
 
-    def take(self, files: list[tuple[Path, str]], limits: Limits) -> Box:
-        """A box with these files beside the notebook; another one like it is started in the background."""
-        key = (limits, tuple((path, inside, path.stat().st_mtime_ns) for path, inside in files))
-        with self._lock:
-            spare, self._spare = self._spare, None
-        box = self._ready(spare) if spare and spare[0] == key else None
-        if spare and box is None:
-            spare[1].add_done_callback(_close)
-        box = box or Box(files, limits)
-        with self._lock:
-            if self._spare is None:
-                self._spare = (key, self._starter.submit(Box, files, limits))
-                self._rearm()
-        return box
+    @contextmanager
+    def box(self, files: Files, limits: Limits, hidden: tuple[str, ...] = ()) -> Iterator[Box]:
+        """A fresh box with these files beside the notebook. BoxError where none can be had."""
+        if not hasattr(os, "fork"):
+            box = ColdBox(files, limits)
+            try:
+                yield box
+            finally:
+                box.close()
+            return
+        zygote = self._take(hidden, limits)
+        sound = False
+        try:
+            box = WarmBox(zygote, files, limits)
+            try:
+                yield box
+            finally:
+                sound = box.close()
+        finally:
+            self._put(hidden, zygote, sound)
+
+    def level(self, hidden: tuple[str, ...] = (), limits: Limits | None = None) -> seal.Level:
+        """How far the wall goes on this machine; found out by starting a zygote."""
+        if not hasattr(os, "fork"):
+            return seal.UNSEALED
+        zygote = self._take(hidden, limits or Limits())
+        self._put(hidden, zygote, True)
+        return zygote.level
 
     def close(self) -> None:
-        """End the spare box, if there is one."""
+        """End all idle zygotes."""
         with self._lock:
-            spare, self._spare = self._spare, None
+            zygotes = [zygote for kept in self._idle.values() for zygote in kept]
+            self._idle.clear()
             if self._timer:
                 self._timer.cancel()
-        if spare:
-            spare[1].add_done_callback(_close)
-            spare[1].exception()  # waits until it has started, and so until it is closed
+        for zygote in zygotes:
+            zygote.close()
 
-    def _ready(self, spare: tuple[tuple, Future]) -> Box | None:
-        try:
-            box = spare[1].result()
-        except Exception:  # it did not start; the caller starts one itself and hears why not
-            return None
-        return box if box.alive() else None
+    def _take(self, hidden: tuple[str, ...], limits: Limits) -> Zygote:
+        while True:
+            with self._lock:
+                kept = self._idle.get(hidden)
+                zygote = kept.pop() if kept else None
+            if zygote is None:
+                return self._start(hidden, limits)
+            if zygote.alive():
+                return zygote
+            zygote.close()
 
-    def _rearm(self) -> None:
-        if self._timer:
-            self._timer.cancel()
-        self._timer = threading.Timer(self.idle_seconds, self.close)
-        self._timer.daemon = True
-        self._timer.start()
+    def _start(self, hidden: tuple[str, ...], limits: Limits) -> Zygote:
+        """A new zygote at the best level that this machine can do, which is remembered."""
+        levels = self._levels or seal.levels()
+        for number, level in enumerate(levels):
+            try:
+                zygote = Zygote(level, hidden, limits.start_seconds)
+            except BoxError as error:
+                if number == len(levels) - 1:
+                    raise
+                logging.getLogger(__name__).info("not %s: %s", level.words, error)
+                continue
+            self._levels = levels[number:]
+            return zygote
+        raise BoxError("no kernel could be started")
+
+    def _put(self, hidden: tuple[str, ...], zygote: Zygote, sound: bool) -> None:
+        if not sound or not zygote.alive():
+            zygote.close()
+            return
+        with self._lock:
+            self._idle.setdefault(hidden, []).append(zygote)
+            if self._timer:
+                self._timer.cancel()
+            self._timer = threading.Timer(self.idle_seconds, self.close)
+            self._timer.daemon = True
+            self._timer.start()
 
 
-def _close(started: Future) -> None:
-    if started.exception() is None:
-        started.result().close()
+def _forget() -> None:
+    """In a process forked from this one: its zygotes are not ours to talk to."""
+    POOL.__init__(POOL.idle_seconds)
 
 
 POOL = Pool()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 atexit.register(POOL.close)
-
-
-@contextmanager
-def open_box(files: list[tuple[Path, str]], limits: Limits):
-    """A box for the time of a `with` block."""
-    box = POOL.take(files, limits)
-    try:
-        yield box
-    finally:
-        box.close()
+open_box = POOL.box

@@ -13,20 +13,29 @@ PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "OPENBLAS_CORETYPE", "OPENBLAS_
 
 def import_path() -> list[str]:
     """Where installed packages lie; never the folder of an editable install."""
-    return [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    found = (path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
+    return [path for path in dict.fromkeys(found) if os.path.isdir(path)]
+
+
+def passed_on() -> dict[str, str]:
+    """What every kernel gets: the little of the teacher's environment that says how numbers and texts are written."""
+    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {
+        **passed,
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONIOENCODING": "utf-8",
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    }
 
 
 def clean_environment(home: Path) -> dict[str, str]:
     """The environment of a box: a short list, nothing that names the teacher's folders."""
-    passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     return {
-        **passed,
+        **passed_on(),
         "PATH": os.defpath.lstrip(":"),
         "HOME": str(home),
         "TMPDIR": str(home),
         "MPLCONFIGDIR": str(home / ".config" / "matplotlib"),
-        "OPENBLAS_NUM_THREADS": "1",
-        "PYTHONIOENCODING": "utf-8",
     }
 
 

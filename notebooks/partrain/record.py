@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import signal
 
 from IPython import get_ipython
 from IPython.display import publish_display_data
@@ -12,6 +13,12 @@ from partrain.scenarios import SCENARIOS
 
 MIME = "application/vnd.partrain.answers+json"
 MAX_TEXT = 300
+CALL_SECONDS = 3  # what one call may take
+MAX_SLOW = 2  # calls that took longer; those after them are not made any more
+
+
+class TimeLimit(BaseException):
+    """Raised in a call that takes too long. Not an Exception, so that `except Exception` does not catch it."""
 
 
 class _Printed(io.TextIOBase):
@@ -40,8 +47,11 @@ def record(exercise, names, calls, scenario="", kind="function"):
     if kind != "function":
         return _publish({"exercise": exercise, "outcomes": [_outcome(lambda: found[0])]})
     driver = SCENARIOS.get(scenario)
-    outcomes = []
+    outcomes, slow = [], 0
     for one in json.loads(calls):
+        if slow == MAX_SLOW:
+            outcomes.append({"raised": TimeLimit.__name__, "text": "", "changed": False, "printed": False})
+            continue
         inputs = unpack(one["args"]), {key: unpack(value) for key, value in one["kwargs"].items()}
         before = _packed(inputs)
         if driver:
@@ -50,6 +60,7 @@ def record(exercise, names, calls, scenario="", kind="function"):
             outcome = _outcome(lambda inputs=inputs: found[0](*inputs[0], **inputs[1]))
         outcome["changed"] = _packed(inputs) != before
         outcomes.append(outcome)
+        slow += outcome.get("raised") == TimeLimit.__name__
     return _publish({"exercise": exercise, "outcomes": outcomes})
 
 
@@ -61,11 +72,30 @@ def _packed(inputs):
 def _outcome(ask):
     printed = _Printed()
     try:
-        with contextlib.redirect_stdout(printed):
+        with contextlib.redirect_stdout(printed), _time_limit():
             answer = {"value": pack(ask())}
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit, TimeLimit) as error:
         answer = {"raised": type(error).__name__, "text": _text(error)}
     return {**answer, "changed": False, "printed": printed.seen}
+
+
+@contextlib.contextmanager
+def _time_limit():
+    """Stop what runs longer than CALL_SECONDS, again and again until it ends, where the system has such alarms."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number, frame):
+        raise TimeLimit
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _text(error):

@@ -47,8 +47,7 @@ def test_S36_a_crash_in_an_answer_cell_costs_that_exercise_only(graded):
     bad = {name for name, state in states(got).items() if state != "right"}
     assert bad == {"global_tokens"} and states(got)["global_tokens"] == "wrong"
     assert got["repairs"] == [
-        "Cell global_tokens-answer ended or crashed the program, or could not be stopped; "
-        "the rest of the notebook was run without it."
+        "Cell global_tokens-answer ended or crashed the program, or could not be stopped; the rest was run without it."
     ]
 
 
@@ -114,7 +113,7 @@ def test_a_machine_that_cannot_start_a_kernel_costs_nobody_points(graded, monkey
     first = graded(lambda cells, nb: None)
     assert first["points"] == first["max_points"]
 
-    def broken(files, limits):
+    def broken(files, limits, hidden):
         raise BoxError("no kernel today")
 
     monkeypatch.setattr(answer, "open_box", broken)
@@ -128,4 +127,68 @@ def test_recorded_answers_stay_beside_the_verdict(graded):
     graded(lambda cells, nb: None)
     folder = graded.course.root / "autograded" / "anna" / PART
     kept = json.loads((folder / "recorded_answers.json").read_text())
-    assert kept["global_tokens"][0]["exercise"] == "global_tokens" and len(kept["global_tokens"]) == 1
+    row = kept["exercises"]["global_tokens"]
+    assert row["bundles"][0]["exercise"] == "global_tokens" and len(row["bundles"]) == 1 and row["lost"] == ""
+    assert len(row["asked"]) == len(kept["handed_in"]) == 64
+
+
+def limited(source):
+    """per_token_loss, a function that meets a limit."""
+
+    def change(cells, nb):
+        cells["per_token_loss-answer"].source = source
+
+    return change
+
+
+LOOPS_ON_BAD_INPUT = """
+def per_token_loss(device_losses, device_tokens):
+    while len(device_losses) != len(device_tokens):
+        pass
+    if not device_losses or min(device_tokens) < 0 or sum(device_tokens) == 0:
+        raise ValueError
+    return sum(l * n for l, n in zip(device_losses, device_tokens) if n) / sum(device_tokens)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("    while True:\n        pass", "did not come to an end in time"),
+        ("    while True:\n        try:\n            pass\n        except Exception:\n            pass", "in time"),
+        ("    return bytearray(64 * 2**30)", "needs more memory than a hand-in may use"),
+        ("    open('big', 'wb').truncate(10 * 2**30)", "writes a larger file than a hand-in may write"),
+        (
+            "    for i in range(8):\n        open(str(i), 'wb').write(bytes(100 * 2**20))",
+            "writes more to the disk than a hand-in may write",
+        ),
+        (
+            "    import os, time\n    for _ in range(500):\n        if os.fork() == 0:\n            time.sleep(60)",
+            "starts more processes than a hand-in may start",
+        ),
+        (
+            "    import threading, time\n    for _ in range(500):\n"
+            "        threading.Thread(target=time.sleep, args=(60,)).start()",
+            "starts more threads than a hand-in may start",
+        ),
+    ],
+)
+def test_each_limit_has_its_sentence(graded, body, words):
+    got = graded(limited(f"def per_token_loss(device_losses, device_tokens):\n{body}"))
+    row = got["exercises"]["per_token_loss"]
+    assert (row["state"], row["points"]) == ("wrong", 0.0) and words in row["message"]
+    assert states(got)["global_tokens"] == states(got)["token_weighted_grad"] == "right"
+
+
+def test_S19_a_loop_that_never_ends_on_bad_input_costs_the_refusals_only(graded):
+    row = graded(limited(LOOPS_ON_BAD_INPUT))["exercises"]["per_token_loss"]
+    assert row["state"] == "partly" and "it did not come to an end in time" in row["message"]
+
+
+def test_output_that_is_cut_is_said(graded):
+    def chatty(cells, nb):
+        cells["imports"].source += "\nfor i in range(300_000):\n    print(i)"
+
+    got = graded(chatty)
+    assert got["repairs"] == ["Code cell 1 showed more than is kept; the rest was cut."]
+    assert set(states(got).values()) == {"right"}

@@ -73,7 +73,7 @@ def test_all_right_gets_all_points_and_blank_none(class_of, part):
         ("unknown-name-in-a-cell", "global_tokens", "wrong", "NameError: name 'tokns_before' is not defined"),
         ("unknown-name-in-a-cell", "allreduce_mean", "right", ""),
         ("warns-while-right", "allreduce_mean", "right", ""),
-        ("loops-for-ever", "per_token_loss", "wrong", "was stopped after 15 seconds"),
+        ("loops-for-ever", "per_token_loss", "wrong", "did not come to an end in time"),
         ("loops-for-ever", "token_weighted_grad", "right", ""),
         ("ends-the-program", "global_tokens", "wrong", "ended or crashed"),
         ("ends-the-program", "what_to_divide_by", "right", ""),
@@ -171,7 +171,7 @@ def test_feedback_is_released_to_the_students(class_of):
 def test_the_report_counts_and_lists(class_of):
     page = (class_of(PART1)[0].root / "report" / "index.html").read_text(encoding="utf-8")
     assert "hands-in-a-web-page" in page and "it is a web page, saved under a notebook&#39;s name" in page
-    assert "mean of means" in page and "Graded unsealed" in page
+    assert "mean of means" in page and "unsealed" not in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
 
@@ -200,7 +200,9 @@ def test_a_leak_is_found(small_course):
 def test_the_doctor_is_content(class_of):
     findings = list(examine(*class_of(PART1)))
     assert [f for f in findings if not f.good] == []
-    assert {"the student's kernel, from inside", f"{PART1}: grade book against verdicts"} <= {f.what for f in findings}
+    said = {f.what: f.said for f in findings}
+    assert said["the student's kernel"] == "sealed" and f"{PART1}: grade book against verdicts" in said
+    assert said["tried from a student's kernel: a server on this machine"] == "held"
 
 
 # ---- three ways to grade ------------------------------------------------------------------------------------------
@@ -321,13 +323,6 @@ def test_the_command_line(class_of):
     ran = CliRunner().invoke(cli, ["grade", "part1", "--course", root, "--each"], catch_exceptions=True)
     assert "all-right: 26 of 26 (graded before)" in ran.output and "hands-in-a-web-page, everything" in ran.output
     assert ran.exit_code == 0
-    refused = subprocess.run(
-        [sys.executable, "-m", "autograder", "grade", "part1", "--course", root, "--require-seal"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert refused.returncode == 2 and "cannot be sealed off" in refused.stderr
     assert "Class report:" in CliRunner().invoke(cli, ["report", "--course", root]).output
 
 
