@@ -11,14 +11,8 @@ from nbformat.v4 import new_code_cell
 
 from autograder.hints import GONE, names_bound
 from autograder.match import Refusal, locked, match, new_cell, read_cells
+from autograder.slips import leave_out_exits, look_at_metadata
 from autograder.stubs import is_stub
-
-KNOWN = set(  # metadata that editors and nbgrader write; other keys are left out as well, but with a word
-    "kernelspec language_info widgets nbgrader celltoolbar toc varInspector hide_input anaconda-cloud orig_nbformat "
-    "colab accelerator vscode jupytext jupyter title authors signature name kernel_info nteract latex_envs tags "
-    "collapsed scrolled editable deletable trusted slideshow execution id outputId colab_type pycharm ExecuteTime "
-    "run_control heading_collapsed hidden lines_to_next_cell format cellView jp-MarkdownHeadingCollapsed".split()
-)
 
 
 def mend(content: Any, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
@@ -28,7 +22,8 @@ def mend(content: Any, released: NotebookNode) -> tuple[NotebookNode, list[str]]
     """
     repairs: list[str] = []
     cells = read_cells(content, repairs)
-    _look_at_metadata(content, released, repairs)
+    look_at_metadata(content, released, repairs)
+    leave_out_exits(cells, repairs)
     wanted = [cell for cell in released.cells if "nbgrader" in cell.metadata]
     parts = match(cells, wanted)
     _join_halves(cells, wanted, parts)
@@ -37,24 +32,6 @@ def mend(content: Any, released: NotebookNode) -> tuple[NotebookNode, list[str]]
     placed = _place(cells, wanted, parts, repairs)
     nb = nbformat.v4.new_notebook(cells=_unique_ids(placed), metadata=dict(released.metadata))
     return nb, repairs
-
-
-def _look_at_metadata(content: dict, released: NotebookNode, repairs: list[str]) -> None:
-    """Say what of the notebook's own description is not used: another kernel, a newer format, unknown keys."""
-    version = content.get("nbformat")
-    if type(version) is int and version > nbformat.current_nbformat:
-        repairs.append("The notebook was in a newer format; it was read all the same.")
-    metadata = content.get("metadata") if isinstance(content.get("metadata"), dict) else {}
-    kernel = metadata.get("kernelspec") if isinstance(metadata.get("kernelspec"), dict) else {}
-    name, ours = kernel.get("name"), released.metadata.get("kernelspec", {}).get("name")
-    if isinstance(name, str) and name != ours:
-        repairs.append(f"The notebook names the kernel {name[:60]}; the course's own was used.")
-    raw = content.get("cells") if isinstance(content.get("cells"), list) else []
-    described = [metadata, *(cell.get("metadata") for cell in raw if isinstance(cell, dict))]
-    unknown = sorted({key for one in described if isinstance(one, dict) for key in one} - KNOWN)
-    if unknown:
-        more = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
-        repairs.append(f"Unknown metadata was left out: {', '.join(key[:40] for key in unknown[:5])}{more}.")
 
 
 # ---- putting together ---------------------------------------------------------------------------------------------

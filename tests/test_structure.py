@@ -51,7 +51,7 @@ LAYERS = [  # each may import from those below it
     ("course", "mend"),
     ("hints",),
     ("words",),
-    ("match", "extras", "readable"),
+    ("match", "extras", "readable", "slips"),
     ("stubs", "sandbox", "wire", "verdict"),
     ("exercise",),
     ("compare",),

@@ -313,3 +313,13 @@ def test_F025_what_a_changed_check_had_defined_is_named():
     assert mended(content)[1] == [
         "The cell avg-check had been changed; it was put back as handed out. What it had defined is gone: math."
     ]
+
+
+def test_F035_a_call_that_ends_the_program_is_left_out():
+    content = handed_in()
+    content["cells"][1]["source"] = ANSWER + "\nx = 'ü'; exit(0)\nquit()"
+    content["cells"][4]["source"] = "bub = 3\ndef later(): exit()"
+    nb, repairs = mended(content)
+    assert source_of(nb, "avg-answer") == ANSWER + "\nx = 'ü'; pass\npass"
+    assert source_of(nb, "bub-answer") == "bub = 3\ndef later(): exit()"
+    assert repairs == ["exit() or quit() was left out of 1 cell; it would end the program."]

@@ -58,8 +58,18 @@ ENDED = "ended or crashed the program"
 
 CASES = (
     case("S06", "sys.exit after the definition", ending("global_tokens", "import sys\nsys.exit(0)")),
-    case("S06", "exit after the definition", ending("global_tokens", "exit()"), sealed=True),
-    case("S06", "quit in a cell of its own", after("global_tokens-answer", "quit()"), sealed=True),
+    case(
+        "S06",
+        "exit after the definition",
+        ending("global_tokens", "exit()"),
+        repairs=("exit() or quit() was left out",),
+    ),
+    case(
+        "S06",
+        "quit in a cell of its own",
+        after("global_tokens-answer", "quit()"),
+        repairs=("exit() or quit() was left out",),
+    ),
     case(
         "S06",
         "sys.exit before the definition",

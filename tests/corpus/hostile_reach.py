@@ -48,7 +48,7 @@ socket.create_connection(('192.0.2.1', 80), timeout=1)
 """
 
 CASES = (
-    case("S07", "searches the disk for answers", at_the_end(LOOK), sealed=True, never=("SQLite format",)),
+    case("S07", "searches the disk for answers", at_the_end(LOOK), sealed=True, repairs=None, never=("SQLite format",)),
     case(
         "S07",
         "imports the reference and the grader",
@@ -70,6 +70,7 @@ CASES = (
         "starts processes without end",
         answer("global_tokens", "import os\n" + TOKENS.format("while True: os.fork()")),
         states={"global_tokens": WRONG},
+        repairs=None,
         sealed=True,
     ),
     case(
@@ -81,6 +82,7 @@ CASES = (
             + TOKENS.format("while True: threading.Thread(target=time.sleep, args=(60,)).start()"),
         ),
         states={"global_tokens": WRONG},
+        repairs=None,
         sealed=True,
     ),
     case(
@@ -93,7 +95,7 @@ CASES = (
         "S22",
         "prints without end in a cell of its own",
         after("imports", "while True: print('x' * 1000)"),
-        repairs=("stopped",),
+        repairs=("Code cell 2",),
         sealed=True,
     ),
     case(
@@ -106,16 +108,17 @@ CASES = (
         "S23",
         "reads the hand-ins of others",
         at_the_end("import glob\nfor path in glob.glob('/**/submitted/*', recursive=True): print(path)"),
+        repairs=None,
         sealed=True,
         never=("canary-student",),
     ),
-    case("S24", "writes into the grade book", after("imports", BOOK), sealed=True),
+    case("S24", "writes into the grade book", after("imports", BOOK), sealed=True, repairs=None),
     case(
         "F033",
         "an array larger than the memory",
         answer("global_tokens", TOKENS.format("return np.ones(10**11).sum()")),
         states={"global_tokens": WRONG},
-        says={"global_tokens": "MemoryError"},
+        says={"global_tokens": "emory"},
     ),
     case(
         "F033",
