@@ -24,6 +24,7 @@ from autograder.readable import in_a_line
 MAX_BYTES = 60_000_000
 RENAMED = ".renamed"  # ends the name of the note that says what a notebook was called
 PLACEHOLDER = b"autograder: "
+MISSING = "The notebook is missing."
 
 
 class IntakeExporter(CourseSettings, NotebookExporter):
@@ -100,7 +101,7 @@ def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
         raise Refusal(f"The notebook is larger than {MAX_BYTES // 10**6} MB. Clear its outputs and hand it in again.")
     raw = path.read_bytes()
     if raw.startswith(PLACEHOLDER):
-        raise Refusal(raw.removeprefix(PLACEHOLDER).decode("utf-8", "replace"))
+        raise Refusal(in_a_line(raw[:2000].removeprefix(PLACEHOLDER).decode("utf-8", "replace")) or MISSING)
     text, repairs = decode(raw)
     try:
         content = json.loads(text)
