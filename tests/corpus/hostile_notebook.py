@@ -154,7 +154,7 @@ CASES = (
         "an endless loop",
         answer("global_tokens", TOKENS.format("while True: pass")),
         states={"global_tokens": WRONG},
-        says={"global_tokens": "was stopped after"},
+        says={"global_tokens": "did not come to an end in time"},
     ),
     case(
         "S19",
@@ -218,6 +218,7 @@ CASES = (
         "terminal codes and a line of a megabyte",
         after("imports", TERMINAL),
         answer("global_tokens", TOKENS.format(r"raise ValueError('\x1b[2J\x1b]0;owned\x07bad' + 'y' * 10**6)")),
+        repairs=("Code cell 2 showed more than is kept",),
         states={"global_tokens": WRONG},
     ),
 )
