@@ -16,12 +16,15 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 
 from autograder.course import Course, CourseError, CourseSettings
+from autograder.extras import extras, remove_extras
 from autograder.match import Refusal
 from autograder.mend import mend
+from autograder.readable import in_a_line
 
 MAX_BYTES = 60_000_000
 RENAMED = ".renamed"  # ends the name of the note that says what a notebook was called
 PLACEHOLDER = b"autograder: "
+MISSING = "The notebook is missing."
 
 
 class IntakeExporter(CourseSettings, NotebookExporter):
@@ -34,11 +37,24 @@ class IntakeExporter(CourseSettings, NotebookExporter):
         about = resources["nbgrader"]
         released = self.course.released(about["assignment"], about["notebook"])
         resources["metadata"] = NotebookNode(name=path.stem, path=str(path.parent))
-        return self.from_notebook_node(take_in(path, released), resources, **kw)
+        release = self.course.root / "release" / about["assignment"]
+        self._keep_what_was_released(self.course.root / "autograded" / about["student"] / about["assignment"], release)
+        return self.from_notebook_node(take_in(path, released, release), resources, **kw)
+
+    def _keep_what_was_released(self, working_copy: Path, release: Path) -> None:
+        """nbgrader copies whatever lies beside a notebook, and feedback copies it again; extra files end here."""
+        try:
+            if working_copy.is_dir():
+                remove_extras(working_copy, release, keep=(".json",))
+        except OSError:
+            self.log.exception("extra files in %s", working_copy)
 
 
-def take_in(path: Path, released: NotebookNode) -> NotebookNode:
-    """The notebook in `path`, mended, or the released one marked as refused; its note is in the metadata."""
+def take_in(path: Path, released: NotebookNode, release: Path | None = None) -> NotebookNode:
+    """The notebook in `path`, mended, or the released one marked as refused; its note is in the metadata.
+
+    release: the folder that was handed out; then files beside the notebook that are not of it are named too.
+    """
     try:
         nb, repairs = read(path, released)
         note = {"repairs": repairs}
@@ -48,10 +64,33 @@ def take_in(path: Path, released: NotebookNode) -> NotebookNode:
         logging.getLogger(__name__).exception("intake of %s", path)
         nb, note = copy.deepcopy(released), {"repairs": [], "refusal": "The notebook cannot be read."}
     renamed = path.with_name(path.name + RENAMED)
-    nb.metadata["autograder"] = note
     if renamed.exists():
         note["repairs"] = [renamed.read_text(encoding="utf-8"), *note["repairs"]]
+    if release is not None:
+        note["repairs"] += _beside(path, release)
+    said = {"repairs": [in_a_line(repair) for repair in note["repairs"]]}
+    if "refusal" in note:
+        said["refusal"] = in_a_line(note["refusal"])
+    nb.metadata["autograder"] = said  # last, for a copy is taken
     return nb
+
+
+def _beside(path: Path, release: Path) -> list[str]:
+    """What is said of other files; notebooks that a note or a refusal names already are not named again."""
+    try:
+        told = path.with_name(path.name + RENAMED).exists() or says_why_missing(path)
+        return extras(path.parent, release, skip=(RENAMED, ".ipynb") if told else (RENAMED,))
+    except OSError:
+        logging.getLogger(__name__).exception("files beside %s", path)
+        return []
+
+
+def says_why_missing(path: Path) -> bool:
+    """Whether a notebook stands for one that is missing, and was written by `Rename`."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(PLACEHOLDER)) == PLACEHOLDER
 
 
 def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
@@ -62,10 +101,12 @@ def read(path: Path, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
         raise Refusal(f"The notebook is larger than {MAX_BYTES // 10**6} MB. Clear its outputs and hand it in again.")
     raw = path.read_bytes()
     if raw.startswith(PLACEHOLDER):
-        raise Refusal(raw.removeprefix(PLACEHOLDER).decode("utf-8", "replace"))
+        raise Refusal(in_a_line(raw[:2000].removeprefix(PLACEHOLDER).decode("utf-8", "replace")) or MISSING)
     text, repairs = decode(raw)
     try:
         content = json.loads(text)
+        if "\\ud" in text or "\\uD" in text:  # halves of letters, which no file can hold
+            content = json.loads(json.dumps(content, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise Refusal(f"The file is not a notebook: {looks_like(text)}.") from None
     nb, more = mend(content, released)
@@ -125,11 +166,13 @@ class Rename:
         if len(fitting) == 1:
             shutil.copyfile(fitting[0], target)
             note = f"The notebook was handed in as {fitting[0].name}; it was graded under its right name."
-            target.with_name(target.name + RENAMED).write_text(note, encoding="utf-8")
+            target.with_name(target.name + RENAMED).write_text(in_a_line(note), encoding="utf-8")
             return
         how = "none of them is" if not fitting else "more than one of them could be"
         names = ", ".join(path.name for path in others)
-        target.write_bytes(PLACEHOLDER + f"{name}.ipynb is missing. Handed in: {names}; {how} this part.".encode())
+        target.write_bytes(
+            PLACEHOLDER + f"{name}.ipynb is missing. Handed in: {names}; {how} this part.".encode("utf-8", "replace")
+        )
 
     def _fits(self, path: Path, assignment: str, name: str) -> bool:
         try:

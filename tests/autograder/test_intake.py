@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from autograder.intake import RENAMED, Rename, decode, looks_like, read
+from autograder.intake import RENAMED, Rename, decode, looks_like, read, take_in
 from autograder.match import Refusal
 
 PART = "part1_split_the_batch"
@@ -83,6 +83,14 @@ def test_F013_a_renamed_notebook_is_put_under_its_right_name(hand_in):
     note = (folder / f"{PART}.ipynb{RENAMED}").read_text()
     assert note == f"The notebook was handed in as {PART} (1).ipynb; it was graded under its right name."
     assert rename(course, folder) == [str(folder / f"{PART}.ipynb")]
+    (folder / "desktop.ini").touch()
+    (folder / f"{PART}.ipynb").write_bytes((folder / f"{PART} (1).ipynb").read_bytes() + b"\n")
+    nb = take_in(folder / f"{PART}.ipynb", course.released(PART, PART), course.root / "release" / PART)
+    assert nb.metadata.autograder.repairs == [
+        note,
+        "The file had a byte-order mark; it was read all the same.",
+        "Extra files are not used: desktop.ini.",
+    ]
 
 
 def test_F015_extra_notebooks_are_left_alone(hand_in):
