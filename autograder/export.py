@@ -33,7 +33,7 @@ class StatesCSV(ExportPlugin):
         with target.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, [*FIRST, *names], restval="")
             writer.writeheader()
-            writer.writerows({key: _cell(value) for key, value in one.items()} for one in rows)
+            writer.writerows({key: as_text(value) for key, value in one.items()} for one in rows)
 
 
 def row(gradebook: Gradebook, root: Path, assignment: str, student: str) -> dict:
@@ -68,7 +68,7 @@ def row(gradebook: Gradebook, root: Path, assignment: str, student: str) -> dict
     return {**found, "state": state, "points": points, "handed_in": submission.timestamp, **columns}
 
 
-def _cell(value) -> str:
+def as_text(value) -> str:
     """Text of one field; a name that a spreadsheet would take for a formula is kept from being one."""
     if value is None:
         return ""

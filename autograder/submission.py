@@ -145,7 +145,8 @@ class Grader:
             return Graded(hand_in, log=traceback.format_exc())
 
     def _grade(self, hand_in: HandIn) -> Graded:
-        nb = intake.take_in(hand_in.path, self.released, self.course.root / "release" / self.assignment)
+        release = self.course.root / "release" / self.assignment
+        nb = intake.take_in(hand_in.path, self.released, release, self.course.secret)
         about = {"student": hand_in.student, "assignment": self.assignment, "notebook": self.notebook, "db_url": ""}
         resources = {"nbgrader": about, "record": _Record(self.rows), "metadata": {}}
         if self.rows.kernelspec:
