@@ -3,9 +3,9 @@
     nbgrader export --exporter autograder.platforms.MoodleCSV --to moodle.csv
     nbgrader export --exporter autograder.platforms.CanvasCSV --to canvas.csv
 
-One column an assignment, all exercises summed. A cell is empty where nothing was handed in and where somebody must still
-look: an empty cell leaves the platform's grade as it is, a zero would not. Column layouts: Moodle's "Grade import" and
-Canvas's "How do I import grades in the Gradebook?".
+One column an assignment, all exercises summed. A cell is empty where nothing was handed in and where somebody must
+still look: nothing is claimed there, as a zero would. Column layouts: Moodle's documentation, "Grade import"; Canvas's
+guide, "How do I import grades in the Gradebook?".
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _PlatformCSV(ExportPlugin):
 
 
 class MoodleCSV(_PlatformCSV):
-    """Moodle: Grades, Import, CSV file. Map "ID number" (or "Email address") to the user, each part to its grade item."""
+    """Moodle: Grades, Import, CSV file. Map "ID number" or "Email address" to the user, a part to its grade item."""
 
     file_name = "moodle.csv"
     header = ("First name", "Last name", "ID number", "Email address")
@@ -62,7 +62,7 @@ class MoodleCSV(_PlatformCSV):
 
 
 class CanvasCSV(_PlatformCSV):
-    """Canvas: Gradebook, Import. Students are found by their SIS login, or by Canvas's own id where nbgrader knows it."""
+    """Canvas: Gradebook, Import. Students are found by their SIS login, or by Canvas's own id if nbgrader knows it."""
 
     file_name = "canvas.csv"
     header = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
