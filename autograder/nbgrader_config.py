@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nbgrader import preprocessors as stock
 
-from autograder import answer, ask, intake, judge, settle, stubs
+from autograder import answer, ask, feedback, intake, judge, settle, stubs
 
 RELEASE = [
     stock.IncludeHeaderFooter,
@@ -44,6 +44,8 @@ GRADE = [
     stock.CheckCellMetadata,
 ]
 
+FEEDBACK = [stock.GetGrades, feedback.Overview]
+
 
 def configure(c, root: Path, reference: str, kit: str) -> None:
     """Put the autograder's steps into nbgrader configuration `c` of the course in folder `root`.
@@ -67,6 +69,10 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     c.Autograde.pre_convert_hook = intake.Rename(root, reference, kit)
     c.Autograde.sanitize_preprocessors = list(SANITIZE)
     c.Autograde.autograde_preprocessors = list(GRADE)
+    c.GenerateFeedback.preprocessors = list(FEEDBACK)
+    c.GenerateFeedback.exporter_class = feedback.FeedbackExporter
+    c.FeedbackExporter.template_name = feedback.TEMPLATE  # over what nbgrader sets for every HTMLExporter
+    c.FeedbackExporter.extra_template_basedirs = [str(feedback.TEMPLATES)]
     # Second locks, should a step of ours ever be missing: cells come back, and no tag of a student's skips one.
     c.OverwriteCells.add_missing_cells = True
     c.Execute.skip_cells_with_tag = secrets.token_hex(16)

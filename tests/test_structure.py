@@ -47,7 +47,7 @@ LAYERS = [  # each may import from those below it
     ("grade", "regrade"),
     ("lock",),
     ("ledger", "nbgrader_config", "breakouts", "workers"),
-    ("stage", "recorded"),
+    ("stage", "recorded", "feedback"),
     ("book", "submission"),
     ("settle",),
     ("judge",),
