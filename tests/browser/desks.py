@@ -7,6 +7,7 @@ from pathlib import Path
 
 import lab
 import nbformat
+from playwright.sync_api import TimeoutError
 
 from autograder.course import CONFIG_FILE, create, open_course
 
@@ -34,10 +35,10 @@ def open_page_of_nbgrader(page, url: str, name: str) -> None:
     """JupyterLab, and from its menu one of nbgrader's pages."""
     page.goto(f"{url}/lab?token={lab.TOKEN}&reset")
     page.wait_for_selector(".jp-LauncherCard")  # the last that comes; what is opened before is put away again
-    entry = page.locator(".lm-Menu-item", has_text=name)
+    entry = page.locator(".lm-Menu-itemLabel").get_by_text(name, exact=True)
     for _ in range(5):  # a menu opened while the page is still settling closes again
         page.locator(".lm-MenuBar-item", has_text="Nbgrader").click()
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(TimeoutError):
             entry.click(timeout=6000)
             return
         page.keyboard.press("Escape")
@@ -86,7 +87,7 @@ def replace_text(page, old: str, new: str) -> None:
         cell.locator(".cm-content").click()
         page.keyboard.press("Control+a")
         page.keyboard.insert_text(new)
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(TimeoutError):
             page.locator(".jp-Notebook .cm-content", has_text=new).first.wait_for(timeout=6000)
             break
     save(page)
@@ -95,7 +96,7 @@ def replace_text(page, old: str, new: str) -> None:
 def save(page) -> None:
     for _ in range(5):
         page.keyboard.press("Control+s")
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(TimeoutError):
             page.wait_for_function("() => !document.querySelector('.lm-TabBar-tab.jp-mod-dirty')", timeout=6000)
             return
     raise AssertionError("the notebook was not saved")

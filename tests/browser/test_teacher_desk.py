@@ -68,7 +68,7 @@ def mark(frame, page, points: str, comment: str) -> None:
     frame.get_by_role("link", name="Submission #1").click()
     score = frame.locator(f"#{WRITTEN}")
     score.wait_for()
-    assert "fits: right, 4 of 4 points" in frame.locator("#notebook").inner_text(), "the verdicts stand in the page"
+    assert "fits: right, 4 of 4 points" in frame.get_by_role("main").inner_text(), "the verdicts stand in the page"
     saved = lambda what: page.expect_response(lambda got: what in got.url and got.request.method == "PUT")  # noqa: E731
     with saved("/grade/"):
         score.fill(points)
