@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 
 import bleach
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_output
+from traitlets import default
+from traitlets.config import Config
 
+from autograder.ask import bare_name
 from autograder.clean import AFTER, BASE64
 
+TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATE = "course_feedback"
+SHOWN = ["text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain"]
 NOT_SHOWN = "[Output not shown: this cell ran after the grader's own inputs had been used. Run it again to see it.]"
 LOADED = re.compile(r"<script\b[^>]*(?:\bsrc=|text/x-mathjax-config)[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
@@ -24,7 +31,23 @@ TAGS = {
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbgrader's own page without what a page for students must not hold."""
+    """Writes the page: the overview, then the notebook, without what a page for students must not hold."""
+
+    exclude_input_prompt = True
+    exclude_output_prompt = True
+
+    @default("template_name")
+    def _template_name_default(self):
+        return TEMPLATE
+
+    @property
+    def default_config(self):
+        return Config({"NbConvertBase": {"display_data_priority": SHOWN}})
+
+    def _init_resources(self, resources):
+        resources = super()._init_resources(resources)
+        resources["bare_name"] = bare_name
+        return resources
 
     def from_notebook_node(self, nb, resources=None, **kw):
         html, resources = super().from_notebook_node(without_later_outputs(nb), resources, **kw)

@@ -10,7 +10,7 @@ from pathlib import Path
 from nbgrader import preprocessors as stock
 from nbgrader import utils
 
-from autograder import answer, ask, clean, feedback, intake, judge, settle, stubs
+from autograder import answer, ask, clean, feedback, intake, judge, overview, settle, stubs
 
 RELEASE = [
     stock.IncludeHeaderFooter,
@@ -48,6 +48,8 @@ GRADE = [
     stock.CheckCellMetadata,
 ]
 
+FEEDBACK = [stock.GetGrades, overview.Overview]
+
 
 def configure(c, root: Path, reference: str, kit: str) -> None:
     """Put the autograder's steps into nbgrader configuration `c` of the course in folder `root`.
@@ -72,8 +74,11 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     c.Autograde.pre_convert_hook = intake.Rename(root, reference, kit)
     c.Autograde.sanitize_preprocessors = list(SANITIZE)
     c.Autograde.autograde_preprocessors = list(GRADE)
-    c.GenerateFeedback.exporter_class = feedback.FeedbackExporter
     c.HTMLExporter.filters = {"markdown2html": feedback.safe_markdown}  # also in Formgrader's view of a hand-in
+    c.GenerateFeedback.preprocessors = list(FEEDBACK)
+    c.GenerateFeedback.exporter_class = feedback.FeedbackExporter
+    c.FeedbackExporter.template_name = feedback.TEMPLATE  # over what nbgrader sets for every HTMLExporter
+    c.FeedbackExporter.extra_template_basedirs = [str(feedback.TEMPLATES)]
     # Second locks, should a step of ours ever be missing: cells come back, and no tag of a student's skips one.
     c.OverwriteCells.add_missing_cells = True
     c.Execute.skip_cells_with_tag = secrets.token_hex(16)

@@ -48,6 +48,7 @@ LAYERS = [  # each may import from those below it
     ("grade", "regrade"),
     ("lock",),
     ("ledger", "nbgrader_config", "breakouts", "workers"),
+    ("overview",),
     ("stage", "recorded"),
     ("book", "submission"),
     ("settle", "feedback"),

@@ -7,11 +7,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from IPython import get_ipython
 
 from partrain.alike import alike, off
 from partrain.plain import pack, unpack
 from partrain.properties import PROPERTIES
 from partrain.scenarios import NotWritten
+from partrain.unfinished import NotStarted, Unfinished
 from partrain.words import arose_in, call_words, value_words
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
@@ -20,13 +22,6 @@ NOT_GRADED_HERE = (
     "No points were given: the grading steps of this course are not active. The nbgrader_config.py in use must call "
     "autograder.nbgrader_config.configure, as the one that `autograder init` writes does."
 )
-
-
-class Unfinished(Exception):
-    """Shown as its few lines of text, without a traceback."""
-
-    def _render_traceback_(self):
-        return str(self).splitlines()
 
 
 class _Stopped:
@@ -39,7 +34,8 @@ class _Stopped:
 def check(name, answer):
     """Try `answer` (a function, several functions, a number or a letter) on the visible examples of exercise `name`.
 
-    Prints one line where all is right; otherwise raises `Unfinished`, which says what to look at next.
+    Prints one line where all is right; otherwise raises `Unfinished`, which says what to look at next. Where nothing
+    is written yet, a notebook prints that instead.
     """
     if os.environ.get("NBGRADER_EXECUTION") == "autograde":
         raise Unfinished(NOT_GRADED_HERE)
@@ -49,8 +45,13 @@ def check(name, answer):
     checks = {"function": _check_function, "number": _check_number, "choice": _check_choice}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # numpy's remarks on an unfinished answer would bury the message
-        said = checks[exercise["kind"]](name, answer, exercise)
-    print(f"{name}: {said}")
+        try:
+            said = f"{name}: {checks[exercise['kind']](name, answer, exercise)}"
+        except NotStarted as error:
+            if "NBGRADER_EXECUTION" in os.environ or not hasattr(get_ipython(), "kernel"):
+                raise
+            said = error
+    print(said)
 
 
 # ---- functions ----------------------------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ def check(name, answer):
 def _check_function(name, answer, exercise):
     functions = answer if isinstance(answer, tuple) else (answer,)
     if any(function is ... for function in functions):
-        raise Unfinished(f"{name}: not started yet. Write the function in the cell above.")
+        raise NotStarted(f"{name}: not started yet. Write the function in the cell above.")
     if not all(callable(function) for function in functions):
         raise Unfinished(
             f"{name} is no longer a function. Run the cell above again; did you give its name to a number?"
@@ -88,7 +89,7 @@ def _check_properties(name, functions, exercise):
         try:
             wrong = PROPERTIES[name](functions, *inputs[0], **inputs[1])
         except NotImplementedError:
-            raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
+            raise NotStarted(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
         except NotWritten as error:
             raise Unfinished(f"{name}: {error}.") from None
         except Exception as error:
@@ -112,7 +113,7 @@ def _ask(name, function, one):
     try:
         got = function(*inputs[0], **inputs[1])
     except NotImplementedError:
-        raise Unfinished(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
+        raise NotStarted(f"{name}: not started yet. Replace the line `raise NotImplementedError`.") from None
     except Exception as error:
         return _Stopped(error)
     if pack(list(inputs)) != pack(list(_inputs(one))):
@@ -161,7 +162,7 @@ def _words(name, one):
 
 def _check_number(name, answer, exercise):
     if answer is ... or answer is None:
-        raise Unfinished(f"{name}: not answered yet. Put a number in the place of the three dots.")
+        raise NotStarted(f"{name}: not answered yet. Put a number in the place of the three dots.")
     value = pack(answer)
     if isinstance(value, dict) and "array" in value and value["array"]["shape"] == []:
         value = unpack(value).item()
@@ -181,7 +182,7 @@ def _check_number(name, answer, exercise):
 
 def _check_choice(name, answer, exercise):
     if answer is ... or answer is None:
-        raise Unfinished(
+        raise NotStarted(
             f'{name}: not answered yet. Put a letter in quotes in the place of the three dots, such as "a".'
         )
     letter = answer.strip().lower() if isinstance(answer, str) else answer

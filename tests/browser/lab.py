@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -36,8 +37,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def lab(folder: Path):
-    """A JupyterLab with a home of its own, started in `folder`; yields its address."""
+def lab(folder: Path, settings: str = ""):
+    """A JupyterLab with a home of its own, started in `folder`; yields its address.
+
+    settings: what stands in the nbgrader_config.py of its user, beside the one that `folder` may hold.
+    """
     home, port = Path(tempfile.mkdtemp(prefix="lab-")), free_port()
     env = {**os.environ, "HOME": str(home)}
     for name in ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"):
@@ -48,6 +52,7 @@ def lab(folder: Path):
     page_config = home / "config_dir" / "labconfig" / "page_config.json"
     page_config.parent.mkdir(parents=True)
     page_config.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))
+    (home / "config_dir" / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
@@ -81,9 +86,14 @@ def wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
 
 
 @contextlib.contextmanager
-def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
-    """The page of one notebook, its kernel idle."""
+def browser(width: int = 1280, height: int = 1000, asked: list | None = None):
+    """A page of a fresh browser. What it asks of other machines is refused, and noted in `asked`."""
     from playwright.sync_api import sync_playwright
+
+    def refuse(route):
+        if asked is not None:
+            asked.append(route.request.url)
+        route.abort()
 
     profile = tempfile.mkdtemp(prefix="profile-")
     try:
@@ -95,17 +105,24 @@ def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
                 args=FLAGS,
                 viewport={"width": width, "height": height},
             )
-            page = context.pages[0]
-            page.set_default_timeout(120_000)
-            page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
-            page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
-            page.wait_for_function(IDLE)
+            context.set_default_timeout(120_000)
+            context.route(re.compile(r"^(https?|wss?)://(?!127\.0\.0\.1)"), refuse)
             try:
-                yield page
+                yield context.pages[0]
             finally:
                 context.close()
     finally:
         shutil.rmtree(profile, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
+    """The page of one notebook, its kernel idle."""
+    with browser(width, height) as page:
+        page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+        page.wait_for_function(IDLE)
+        yield page
 
 
 STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
