@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import re
+from functools import lru_cache
 from pathlib import Path
 
 import bleach
 from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
+from nbconvert.filters import clean_html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_output
 from traitlets import default
@@ -69,8 +71,11 @@ def without_later_outputs(nb):
 @pass_context
 def safe_markdown(context, source: str) -> str:
     """nbconvert's `markdown2html`, then only harmless tags; a picture comes from the notebook or not at all."""
-    cell = context.get("cell", {})
-    attachments = usable(cell.get("attachments", {}))
+    attachments = usable(context.get("cell", {}).get("attachments", {}))
+    return _rendered(source) if not attachments else _render(source, attachments)
+
+
+def _render(source: str, attachments: dict) -> str:
     missing = {name for name in ATTACHED.findall(source) if name not in attachments}
     for name in missing:
         source = source.replace(f"attachment:{name}", "#missing")
@@ -78,6 +83,22 @@ def safe_markdown(context, source: str) -> str:
     html = bleach.clean(MarkdownWithMath(renderer=renderer).render(source), TAGS, _allowed, protocols=PROTOCOLS)
     note = "".join(f"<p>[The picture {bleach.clean(name)} is not in the notebook.]</p>" for name in sorted(missing))
     return html + note
+
+
+@lru_cache(maxsize=2048)
+def _rendered(source: str) -> str:
+    """The lesson's own text is the same on every page of a class: made clean once."""
+    return _render(source, {})
+
+
+@lru_cache(maxsize=2048)
+def _clean_text(text: str) -> str:
+    return clean_html(text)
+
+
+def once_cleaned(element) -> str:
+    """nbconvert's `clean_html`, remembered: most code cells too are the same on every page."""
+    return _clean_text(element.decode() if isinstance(element, bytes) else str(element))
 
 
 PROTOCOLS = {"http", "https", "mailto", "data"}

@@ -74,7 +74,8 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     c.Autograde.pre_convert_hook = intake.Rename(root, reference, kit)
     c.Autograde.sanitize_preprocessors = list(SANITIZE)
     c.Autograde.autograde_preprocessors = list(GRADE)
-    c.HTMLExporter.filters = {"markdown2html": feedback.safe_markdown}  # also in Formgrader's view of a hand-in
+    filters = {"markdown2html": feedback.safe_markdown, "clean_html": feedback.once_cleaned}
+    c.HTMLExporter.filters = filters  # also in Formgrader's view of a hand-in
     c.GenerateFeedback.preprocessors = list(FEEDBACK)
     c.GenerateFeedback.exporter_class = feedback.FeedbackExporter
     c.FeedbackExporter.template_name = feedback.TEMPLATE  # over what nbgrader sets for every HTMLExporter
