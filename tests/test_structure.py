@@ -45,7 +45,7 @@ LAYERS = [  # each may import from those below it
     ("outcome",),
     ("demo", "doctor", "report", "authoring"),
     ("grade", "regrade"),
-    ("lock",),
+    ("lock", "footing"),
     ("ledger", "nbgrader_config", "breakouts", "workers"),
     ("stage", "recorded", "feedback"),
     ("book", "submission"),
