@@ -24,7 +24,7 @@ def test_the_table_says_what_the_verdicts_say(class_of, student):
     rows = re.findall(r'<th scope="row"><a href="#([\w-]+)">(\w+)</a></th>\s*<td class="state">. ([\w ]+)</td>', text)
     said = read_verdict(course.root, student, PART8)["exercises"]
     assert [(name, state) for _, name, state in rows] == [(name, one["state"]) for name, one in said.items()]
-    assert all(f'<section class="cell graded" id="{anchor}"' in text for anchor, _, _ in rows)
+    assert all(f'id="{anchor}"' in text for anchor, _, _ in rows)
     assert ("1 answer waits for a person" in text) == (student != "blank")
 
 
