@@ -5,7 +5,7 @@ import pytest
 from accessible import findings
 
 PART8 = "part8_plan_a_run"
-PAGES = [*(f"feedback/{who}/{PART8}/{PART8}.html" for who in ("all-right", "half-done", "blank")), "report/index.html"]
+PAGES = (f"feedback/half-done/{PART8}/{PART8}.html", "report/index.html")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
