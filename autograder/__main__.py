@@ -53,7 +53,7 @@ def init(folder: Path) -> None:
 def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bool, each: bool) -> None:
     """Grade all hand-ins of PART (a unique beginning of its name is enough).
 
-    Exit status 0 only if every hand-in got a verdict.
+    Exit status 0 only if every hand-in could be graded; the last lines say which could not, and why.
     """
     from autograder import outcome
     from autograder.book import submitted
@@ -74,13 +74,14 @@ def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bo
             if each:
                 points = result.verdict["points"]
                 said = "could not be graded" if points is None else f"{points:g} of {result.verdict['max_points']:g}"
-                progress.console.print(f"{result.student}: {said}{' (graded before)' if result.skipped else ''}")
+                line = f"{result.student}: {said}{' (graded before)' if result.skipped else ''}"
+                progress.console.print(line, markup=False)
     for line in outcome.graded(assignment, results):
         console.print(line, markup=False)
     broken = [result for result in results if result.log]
     for result in broken:
         click.echo(result.log, err=True)
-    sys.exit(1 if broken else 0)
+    sys.exit(1 if any(result.ungraded for result in results) else 0)
 
 
 @cli.command()

@@ -13,24 +13,34 @@ from autograder.compare import NotData, Off, Raised
 from autograder.exercise import Call, Exercise
 from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
-from autograder.words import TIME_LIMIT, call_words, limit_words, value_words
+from autograder.words import TIME_LIMIT, call_words, known_error, limit_words, value_words
 
+SAME_INPUT = "The same input gave different answers on different calls."
+STUB_REACHED = (
+    "Not started yet: the line `raise NotImplementedError` is still reached. Remove it when the rest is written."
+)
+HIDDEN_WORDS = {  # a type's name or a shape could spell the input out
+    "type": "another type than asked for",
+    "shape": "another shape than asked for",
+    "not finite": "something that is not a finite number",
+}
 ORDER = ("nothing", "raised", "type", "shape", "not finite", "value")
 
 
 def assess(exercise: Exercise, calls: tuple[Call, ...], bundle: Bundle, answer_error: str = "") -> Verdict:
     """The verdict on one bundle. calls: the value calls; the exercise's refusals come after them in the bundle.
 
-    answer_error: how the answer cell itself stopped, if it did ("NameError: name 'x' is not defined").
+    answer_error: how the answer cell itself stopped, if it did ("NameError: name 'x' is not defined"), or a sentence.
     """
     points = exercise.points
     if bundle.missing:
         names = " and ".join(exercise.functions)
-        why = f"The answer cell stopped with {answer_error}." if answer_error else "Was its name changed?"
+        why = answer_error or "Was its name changed?"
+        why = why if why[-1] in ".?" else f"The answer cell stopped with {why}."
         return verdict.wrong(points, f"{names} is not there when its check runs. {why}", reason="missing")
     values = [_tidy(exercise, outcome) for outcome in bundle.outcomes[: len(calls)]]
     if _untouched(exercise, values):
-        return verdict.not_started(points)
+        return verdict.not_started(points, STUB_REACHED if exercise.kind == "function" else verdict.AS_HANDED_OUT)
     offs = [_off(exercise, one, value) for one, value in zip(calls, values, strict=True)]
     if any(offs):
         return _wrong_values(exercise, calls, bundle.outcomes, values, offs)
@@ -64,7 +74,10 @@ def _off(exercise: Exercise, one: Call, value) -> Off | None:
 
 
 def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
+    if not any(off for i, off in enumerate(offs) if _first(calls, i)):
+        return verdict.wrong(exercise.points, SAME_INPUT, reason="state")
     mistake = exercise.mistake(values, calls)
+    offs = [off if _first(calls, i) else None for i, off in enumerate(offs)]
     worst = min((off.kind for off in offs if off), key=ORDER.index)
     told = [i for i, off in enumerate(offs) if off and off.kind == worst]
     if mistake:  # its sentence explains more than the form does: show it on an example, with a value if there is one
@@ -75,6 +88,8 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
     if mistake:
         lines.append(mistake.sentence)
         reason = "mistake"
+    elif worst == "value" and _wavers(exercise, calls, values):
+        lines, reason = [SAME_INPUT], "state"
     elif worst == "value":
         shown = [off for one, off in zip(calls, offs, strict=True) if exercise.shows(one)]
         if shown and not any(shown):
@@ -87,6 +102,17 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
             lines = [f"{lines[0]} {_asked_for(exercise)}".strip()]
     message = "\n".join(filter(None, lines))
     return verdict.wrong(exercise.points, message, mistake.name if mistake else None, reason=reason)
+
+
+def _wavers(exercise: Exercise, calls, values) -> bool:
+    """Whether a call that was made twice was answered in two ways."""
+    again = ((i, j) for i, one in enumerate(calls) for j, other in enumerate(calls[:i]) if other is one)
+    return any(not compare.same(values[i], values[j], exercise.tolerance) for i, j in again)
+
+
+def _first(calls, i: int) -> bool:
+    """Whether a call is made for the first time; what comes the second time may hold what was kept in between."""
+    return all(other is not calls[i] for other in calls[:i])
 
 
 def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: Off) -> str:
@@ -103,7 +129,7 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         if limit := limit_words(outcome.raised, outcome.text):
             return f"{where} {limit}"
         legal = " This input is legal: it should get an answer." if outcome.raised == "ValueError" else ""
-        return f"{where} stopped with {outcome.raised}{text}.{legal}"
+        return f"{where} stopped with {outcome.raised if shown else known_error(outcome.raised)}{text}.{legal}"
     if off.kind == "nothing":
         hint = "It printed something: return it instead." if outcome.printed else "Did you print instead of return?"
         return f"{where} returned nothing (None). {hint}"
@@ -111,8 +137,7 @@ def _what_happened(exercise: Exercise, one: Call, outcome: Outcome, value, off: 
         if shown and exercise.scenario:
             return f"{where} is not right yet."  # the value is the driver's notes
         return f"{where} gave {value_words(value)}." if shown else f"{where} gave a wrong value."
-    where = f"{where.removesuffix(',')}:" if shown else "On an input that is not among the examples"
-    return f"{where} {off.sentence}."
+    return f"{where.removesuffix(',')}: {off.sentence}." if shown else f"{where} returned {HIDDEN_WORDS[off.kind]}."
 
 
 def _called(exercise: Exercise, one: Call) -> str:
@@ -133,10 +158,8 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
             where = _called(exercise, one) if exercise.shows(one) else exercise.name
             message = f"The values are right, but {where} changed its input. Work on a copy: others need the original."
             return verdict.wrong(points, message, reason="changed")
-    for i, one in enumerate(calls):
-        again = next(j for j, other in enumerate(calls) if other is one)
-        if again < i and not exercise.accepts and not compare.same(values[i], values[again], exercise.tolerance):
-            return verdict.wrong(points, "The same input gave different answers on different calls.", reason="state")
+    if not exercise.accepts and _wavers(exercise, calls, values):
+        return verdict.wrong(points, SAME_INPUT, reason="state")
     missing = [
         (one, outcome)
         for one, outcome in zip(exercise.refusals, outcomes[len(calls) :], strict=True)
@@ -145,7 +168,7 @@ def _right_values(exercise: Exercise, calls, outcomes, values) -> Verdict:
     if not missing:
         return verdict.right(points)
     one, outcome = missing[0]
-    did = f"it stopped with {outcome.raised}" if outcome.raised else "it gave an answer"
+    did = f"it stopped with {known_error(outcome.raised)}" if outcome.raised else "it gave an answer"
     if outcome.raised == TIME_LIMIT:
         did = "it did not come to an end in time"
     more = f" ({len(missing)} of {len(exercise.refusals)} kinds of bad input get through.)" if len(missing) > 1 else ""

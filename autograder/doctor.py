@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator
 
-import nbformat
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
@@ -15,8 +12,10 @@ from autograder.breakouts import places, try_all
 from autograder.course import SECRET_FILE, Course
 from autograder.exercise import Exercise, draw_key
 from autograder.footing import Finding, configured, elsewhere, private, secret
+from autograder.leaks import leaks_in
 from autograder.sandbox import POOL, BoxError
-from autograder.stubs import drop_regions
+
+LOOKED_FOR = 3  # students whose hidden inputs a release is searched for
 
 
 def examine(course: Course, config: Config) -> Iterator[Finding]:
@@ -30,8 +29,9 @@ def examine(course: Course, config: Config) -> Iterator[Finding]:
     for assignment in sorted(path.name for path in (course.root / "source").glob("*") if path.is_dir()):
         yield from exercises(course, assignment)
         if (course.root / "release" / assignment).is_dir():
-            yield release(course, assignment)
+            yield release(course, assignment, tuple(book.roster(db_url)[:LOOKED_FOR]))
             yield grades(course, db_url, assignment)
+            yield strangers(course, db_url, assignment)
 
 
 def kernel(course: Course, db_url: str) -> Iterator[Finding]:
@@ -68,59 +68,17 @@ def faults(exercise: Exercise) -> list[str]:
     for one in exercise.refusals:
         if getattr(exercise.run(exercise.reference, one), "type_name", "") != "ValueError":
             found.append(f"{exercise.name}: the reference does not refuse where {one.why}")
+    if exercise.kind == "function" and calls:
+        right = [exercise.run(exercise.reference, one) for one in calls]
+        if exercise.mistake(right, calls):
+            found.append(f"{exercise.name}: the reference itself is taken for a mistake")
     return found
 
 
-def release(course: Course, assignment: str) -> Finding:
-    """The released copy holds no solution, no output and no name of the reference."""
-    leaks = sorted(set(leaks_in(course, assignment)))
+def release(course: Course, assignment: str, students: tuple[str, ...] = ()) -> Finding:
+    """The released copy holds no solution, no output, no name of the reference and no hidden input of `students`."""
+    leaks = sorted(set(leaks_in(course, assignment, students)))
     return Finding(f"{assignment}: release", "; ".join(leaks) or "nothing leaks", not leaks)
-
-
-def leaks_in(course: Course, assignment: str) -> Iterator[str]:
-    """What a released folder holds that students must not see, in words."""
-    folder = course.root / "release" / assignment
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and re.search(rf"\b{re.escape(course.reference)}\b", path.read_text("utf-8", "replace")):
-            yield f"{path.name} names {course.reference}"
-    for path in sorted(folder.glob("*.ipynb")):
-        released = nbformat.read(path, as_version=4)
-        source = nbformat.read(course.root / "source" / assignment / path.name, as_version=4)
-        if "widgets" in released.metadata:
-            yield f"{path.name} holds widget state"
-        text = "\n".join(cell.source for cell in released.cells)
-        for cell in released.cells:
-            if cell.cell_type == "code" and (cell.outputs or cell.execution_count is not None):
-                yield f"{path.name}: cell {cell.get('id')} holds an output or a count"
-            if "BEGIN SOLUTION" in cell.source:
-                yield f"{path.name}: cell {cell.get('id')} holds a solution mark"
-        for cell in source.cells:
-            about = cell.metadata.get("nbgrader", {})
-            if cell.cell_type == "markdown" and about.get("solution") and cell.source in text:
-                yield f"{path.name} holds the written answer {cell.get('id')}"
-            if cell.cell_type == "code" and about.get("solution"):
-                if "BEGIN SOLUTION" not in cell.source:
-                    yield f"{path.name}: the answer cell {cell.get('id')} has no solution marks"
-                for line in solution_lines(cell.source):
-                    if line in text:
-                        yield f"{path.name} holds a line of the solution of {cell.get('id')}"
-
-
-def solution_lines(source: str) -> list[str]:
-    """Lines that only the solution of a cell holds, long enough to be told from chance."""
-    kept = {line.strip() for line in drop_regions(source).splitlines()}
-    inside = [line.strip() for line in source.splitlines() if "SOLUTION" not in line]
-    return [line for line in inside if line not in kept and len(line) > 24 and not _is_message(line)]
-
-
-def _is_message(line: str) -> bool:
-    """A lone text or comment is prose that the lesson may use too."""
-    if line.startswith("#"):
-        return True
-    try:
-        return isinstance(ast.parse(line).body[0], ast.Expr) and isinstance(ast.parse(line).body[0].value, ast.Constant)
-    except (SyntaxError, IndexError):
-        return False
 
 
 def grades(course: Course, db_url: str, assignment: str) -> Finding:
@@ -132,7 +90,20 @@ def grades(course: Course, db_url: str, assignment: str) -> Finding:
         if said is None:
             off.append(f"{student} has a score and no verdict")
             continue
+        exercises = course.exercises(assignment)
         for name, verdict in said["exercises"].items():
+            now = exercises[name].points if name in exercises else verdict["max_points"]
+            if verdict["max_points"] != now:
+                off.append(f"{student}, {name}: graded for {verdict['max_points']:g} points, now worth {now:g}")
             if row.get(name) != verdict["points"]:
                 off.append(f"{student}, {name}: {row.get(name)} in the book, {verdict['points']} in the verdict")
     return Finding(what, "; ".join(off[:5]) or f"{len(found)} students, all the same", not off)
+
+
+def strangers(course: Course, db_url: str, assignment: str) -> Finding:
+    """Everybody who handed in is in the grade book; who was removed from it is named, for the folders remain."""
+    known = set(book.roster(db_url))
+    left = [student for student in book.submitted(course.root, assignment) if student not in known]
+    graded = [student for student in left if book.read_verdict(course.root, student, assignment)]
+    said = f"graded, but not in the grade book: {', '.join(graded[:5])}" if graded else "all in the grade book"
+    return Finding(f"{assignment}: students who handed in", said, not graded)

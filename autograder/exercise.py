@@ -107,7 +107,7 @@ class Exercise:
     def right(self, answer: Any, reference: Any, one: Call) -> bool:
         """Whether plain data `answer` is as good as `reference` for this call."""
         return compare.difference(answer, reference, self.tolerance, self.digits_asked) is None or bool(
-            self.accepts and self.accepts(one, answer, reference)
+            self.accepts and _holds(self.accepts, one, answer, reference)
         )
 
     @property
@@ -160,8 +160,16 @@ class Exercise:
         """Whether answers show a mistake on every call; `wrong` is what its twin gives."""
         if mistake.made:
             rows = zip(answers, calls, strict=True)
-            return all(not isinstance(a, compare.Raised) and bool(mistake.made(one, a)) for a, one in rows)
+            return all(not isinstance(a, compare.Raised) and _holds(mistake.made, one, a) for a, one in rows)
         return all(compare.same(a, w, self.tolerance, self.digits_asked) for a, w in zip(answers, wrong, strict=True))
+
+
+def _holds(judgement: Callable, *about: Any) -> bool:
+    """Whether an answer has a property; one of a form that the property cannot even look at does not have it."""
+    try:
+        return bool(judgement(*about))
+    except Exception:
+        return False
 
 
 def draw_key(secret: bytes, assignment: str, student: str, exercise: str) -> bytes:

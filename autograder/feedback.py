@@ -1,78 +1,40 @@
-"""The feedback page: what was said of each exercise, then the notebook. One file that asks nothing of the web."""
+"""The feedback page: what students wrote is shown as text, nothing on it runs, and nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
+import copy
+import re
 from pathlib import Path
 
+import bleach
+from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
-from nbgrader.api import Gradebook
-from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import is_grade
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat.v4 import new_output
 from traitlets import default
 from traitlets.config import Config
 
-from autograder import book, verdict
 from autograder.ask import bare_name
-from autograder.course import CourseSettings
+from autograder.clean import AFTER, BASE64
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATE = "course_feedback"
-BY_HAND = "a person set the points"
-UNKNOWN = "no verdict"
 SHOWN = ["text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown", "text/latex", "text/plain"]
-
-
-class Overview(CourseSettings, NbGraderPreprocessor):
-    """After GetGrades: one row for each graded cell, for the table at the top of the page."""
-
-    def preprocess(self, nb, resources):
-        about = resources["nbgrader"]
-        said = book.read_verdict(Path(self.root), about["student"], about["assignment"]) or {}
-        with Gradebook(about["db_url"]) as grades:
-            marked = grades.find_submission_notebook(about["notebook"], about["assignment"], about["student"])
-            scores = {grade.name: (grade.auto_score, grade.manual_score, grade.score) for grade in marked.grades}
-            comments = {bare_name(one.name): one.manual_comment for one in marked.comments if one.manual_comment}
-        rows = {}
-        for cell in filter(is_grade, nb.cells):
-            name = bare_name(cell.metadata.nbgrader.grade_id)
-            rows[name] = row(name, cell, said.get("exercises", {}).get(name), scores, comments.get(name, ""))
-            if cell.cell_type == "code" and name in said.get("exercises", {}):  # the bare number is for nbgrader
-                cell.outputs = [output for output in cell.outputs if output.output_type != "execute_result"]
-        known = [one["points"] for one in rows.values() if one["points"] is not None]
-        about["rows"] = rows
-        about["points"] = verdict.number(round(sum(known) - about["late_penalty"], 2)) if known else None
-        about["open"] = len(rows) - len(known)
-        about["repairs"] = said.get("repairs", [])
-        return nb, resources
-
-
-def row(name: str, cell, said: dict | None, scores: dict[str, tuple], comment: str) -> dict:
-    """What the page says of one graded cell; points is None where nobody has judged yet."""
-    grade_id = cell.metadata.nbgrader.grade_id
-    automatic, by_hand, score = scores[grade_id]
-    state, message = (said["state"], said["message"]) if said else (UNKNOWN, "")
-    if by_hand is not None:
-        state, message = BY_HAND, "" if state in verdict.NO_POINTS_YET else message
-    points = None if automatic is None and by_hand is None else round(score, 2)
-    return {
-        "name": name,
-        "anchor": grade_id,
-        "sign": verdict.SIGNS.get(state, "✎" if by_hand is not None else ""),
-        "state": state,
-        "points": points,
-        "of": f"{'not yet' if points is None else verdict.number(points)} of "
-        f"{verdict.number(float(cell.metadata.nbgrader.points))}",
-        "message": message.splitlines(),
-        "comment": comment,
-    }
+NOT_SHOWN = "[Output not shown: this cell ran after the grader's own inputs had been used. Run it again to see it.]"
+LOADED = re.compile(r"<script\b[^>]*(?:\bsrc=|text/x-mathjax-config)[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
+PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
+ATTACHED = re.compile(r"attachment:([^)\s\"'>]+)")
+TAGS = {
+    *("a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s".split()),
+    *("span strong sub summary sup table tbody td th thead tr ul".split()),
+}
 
 
 class FeedbackExporter(HTMLExporter):
-    """Writes the page; `configure` names its template."""
+    """Writes the page: the overview, then the notebook, without what a page for students must not hold."""
 
     exclude_input_prompt = True
     exclude_output_prompt = True
-    embed_images = True
 
     @default("template_name")
     def _template_name_default(self):
@@ -86,3 +48,55 @@ class FeedbackExporter(HTMLExporter):
         resources = super()._init_resources(resources)
         resources["bare_name"] = bare_name
         return resources
+
+    def from_notebook_node(self, nb, resources=None, **kw):
+        html, resources = super().from_notebook_node(without_later_outputs(nb), resources, **kw)
+        return LOADED.sub("", html), resources
+
+
+def without_later_outputs(nb):
+    """A copy in which no cell that ran after hidden inputs were used shows what it printed or drew.
+
+    A student's code can keep the inputs that a check called it with, and show them in a later cell in any disguise.
+    """
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if cell.metadata.pop(AFTER, False) and cell.get("outputs"):
+            cell.outputs = [new_output("stream", name="stdout", text=NOT_SHOWN)]
+    return nb
+
+
+@pass_context
+def safe_markdown(context, source: str) -> str:
+    """nbconvert's `markdown2html`, then only harmless tags; a picture comes from the notebook or not at all."""
+    cell = context.get("cell", {})
+    attachments = usable(cell.get("attachments", {}))
+    missing = {name for name in ATTACHED.findall(source) if name not in attachments}
+    for name in missing:
+        source = source.replace(f"attachment:{name}", "#missing")
+    renderer = IPythonRenderer(escape=False, attachments=attachments)
+    html = bleach.clean(MarkdownWithMath(renderer=renderer).render(source), TAGS, _allowed, protocols=PROTOCOLS)
+    note = "".join(f"<p>[The picture {bleach.clean(name)} is not in the notebook.]</p>" for name in sorted(missing))
+    return html + note
+
+
+PROTOCOLS = {"http", "https", "mailto", "data"}
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if name == "src":
+        return tag == "img" and value.startswith(tuple(f"data:{mime};base64," for mime in PICTURE_TYPES))
+    if name == "href":
+        return tag == "a" and value.startswith(("http://", "https://", "mailto:", "#"))
+    return name in ("alt", "title", "id", "class", "align", "start", "scope", "colspan", "rowspan")
+
+
+def usable(attachments) -> dict:
+    """Pictures pasted into a cell: only types that a page can show, and only what is base64."""
+    rows = attachments.items() if isinstance(attachments, dict) else ()
+    kept = {
+        name: {m: d for m, d in body.items() if m in PICTURE_TYPES and isinstance(d, str) and BASE64.fullmatch(d)}
+        for name, body in rows
+        if isinstance(body, dict)
+    }
+    return {name: body for name, body in kept.items() if body}

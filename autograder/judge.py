@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from nbformat import NotebookNode, from_dict
@@ -13,12 +12,15 @@ from autograder import verdict, wire
 from autograder.ask import KEY, Grading, Question, bare_name, check_name
 from autograder.assess import assess
 from autograder.course import CourseSettings
+from autograder.hints import hint, stopped_words
+from autograder.readable import readable, shortened
 from autograder.stubs import is_stub
 from autograder.verdict import Verdict
 
 ANSWERS = "autograder_answers"
 OUR_FAULT = "The grader could not judge this answer. This is not your fault; your teacher has been told."
-TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+OUT_OF_TIME = ("TimeLimit", "KeyboardInterrupt")  # how a cell ends that the sandbox stopped
+MAX_MESSAGE = 600
 
 
 class Judge(CourseSettings, NbGraderPreprocessor):
@@ -29,12 +31,14 @@ class Judge(CourseSettings, NbGraderPreprocessor):
         stubs = self._stubs(grading)
         answers = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in nb.cells if is_solution(cell)}
         resources[ANSWERS] = {}
+        code = [cell for cell in nb.cells if cell.cell_type == "code" and cell.source.strip()]
+        grading.repairs.extend(stopped_cells(code))
         for cell in nb.cells:
             name = check_name(cell)
             if name in grading.questions:
                 question = grading.questions[name]
                 answer = answers.get(f"{name}-answer")
-                said = self._say(question, answer, stubs.get(f"{name}-answer"), grading)
+                said = self._say(question, answer, stubs.get(f"{name}-answer"), grading, code)
                 grading.verdicts[name] = said
                 if not grading.refusal:  # else the run, if there was one, was broken off: nothing to judge again
                     found = bundles(question.outputs or [])
@@ -53,9 +57,9 @@ class Judge(CourseSettings, NbGraderPreprocessor):
         released = self.course.released(grading.assignment, grading.notebook)
         return {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in released.cells}
 
-    def _say(self, question: Question, answer, stub: str | None, grading: Grading) -> Verdict:
+    def _say(self, question: Question, answer, stub: str | None, grading: Grading, code: list) -> Verdict:
         try:
-            return say(question, answer, stub, grading)
+            return say(question, answer, stub, grading, code)
         except Exception:  # a fault of the reference or of ours must cost no student anything
             self.log.exception("judging %s of %s", question.exercise.name, grading.student)
             return verdict.ungraded(question.exercise.points, OUR_FAULT)
@@ -73,8 +77,11 @@ def name_of(cell) -> str:
     return bare_name(cell.metadata.nbgrader.grade_id)
 
 
-def say(question: Question, answer, stub: str | None, grading: Grading) -> Verdict:
-    """The verdict on one question; `answer` is its answer cell, `stub` what that cell said when released."""
+def say(question: Question, answer, stub: str | None, grading: Grading, code: list) -> Verdict:
+    """The verdict on one question; `answer` is its answer cell, `stub` what that cell said when released.
+
+    code: all code cells of the notebook, in order.
+    """
     points = question.exercise.points
     if grading.refusal:
         return verdict.ungraded(points, grading.refusal)
@@ -96,8 +103,37 @@ def say(question: Question, answer, stub: str | None, grading: Grading) -> Verdi
         return verdict.ungraded(points, f"Your answers could not be read: {error}. Restart and run all cells.")
     if bundle.missing and answer is None:
         return verdict.not_started(points, "The answer cell is missing. Put it back from the notebook as handed out.")
-    said = assess(exercise, question.calls, bundle, stopped_with(answer))
-    return replace(said, message=readable(said.message))
+    at = next((k for k, cell in enumerate(code) if cell is answer), None)
+    sources = [cell.source for cell in code]
+    said = assess(exercise, question.calls, bundle, _ending(answer, at, code, grading))
+    more = hint(said.message, sources, at, grading.repairs) if said.reason in ("raised", "missing") else ""
+    message = "\n".join(filter(None, [said.message, more]))
+    return replace(said, message=shortened(readable(message), MAX_MESSAGE))
+
+
+def _ending(answer, at: int | None, code: list, grading: Grading) -> str:
+    """How the answer cell ended, if it ended in an error."""
+    errors = [out for out in (answer.get("outputs", []) if answer is not None else []) if "ename" in out]
+    if not errors:
+        return ""
+    exposed = any(
+        question and question.exercise.kind == "function"
+        for question in (grading.questions.get(check_name(cell)) for cell in code[:at])
+    )
+    name, text = (readable(str(errors[-1].get(key, "")))[:200] for key in ("ename", "evalue"))
+    if name in OUT_OF_TIME:
+        return "The answer cell ran for too long and was stopped."
+    return stopped_words(name, text, [cell.source for cell in code if not check_name(cell)], exposed)
+
+
+def stopped_cells(code: list) -> list[str]:
+    """A sentence for each cell of the student's own that was stopped for time."""
+    return [
+        f"Code cell {k} ran for too long and was stopped."
+        for k, cell in enumerate(code, 1)
+        if not check_name(cell) and not is_solution(cell)
+        if any(output.get("ename") in OUT_OF_TIME for output in cell.get("outputs", []))
+    ]
 
 
 def bundles(outputs: list) -> list:
@@ -109,18 +145,6 @@ def bundles(outputs: list) -> list:
 def published(bundle) -> NotebookNode:
     """The opposite of `bundles`: a recorded bundle as the output that held it."""
     return from_dict({"output_type": "display_data", "metadata": {}, "data": {wire.MIME: bundle}})
-
-
-def stopped_with(answer) -> str:
-    """How the answer cell ended, if it ended in an error."""
-    errors = [out for out in (answer.outputs if answer is not None and "outputs" in answer else []) if "ename" in out]
-    return readable(f"{errors[-1].ename}: {errors[-1].evalue}"[:300]) if errors else ""
-
-
-def readable(text: str) -> str:
-    """Text without terminal codes and other characters that steer instead of being read."""
-    text = TERMINAL_CODES.sub("", text.encode("utf-8", "replace").decode())  # as it will stand in a file
-    return "".join(ch for ch in text if ch == "\n" or ch.isprintable())
 
 
 def verdict_outputs(name: str, said: Verdict) -> list:

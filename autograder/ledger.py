@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
-from autograder import verdict
+from autograder import book, verdict
 from autograder.book import graded_cells
 from autograder.course import Course, CourseError
 from autograder.settle import VERDICT_FILE, fingerprint, write_records, write_verdict
@@ -66,11 +66,13 @@ class Ledger:
     def keep(self, graded: Graded) -> None:
         """Write down what came of one hand-in."""
         student = graded.hand_in.student
-        self._set(student, self._submission(student), graded.notebook, graded.scores, graded.comments)
+        handed_in = fingerprint(self.submitted(student))
+        same = handed_in == book.handed_in(self.course.root, student, self.assignment)
+        self._set(student, self._submission(student), graded.notebook, graded.scores, graded.comments, same)
         stage = self.stage.open(student)
         self.stage.copy_files(self.submitted(student), stage)
         (stage / f"{graded.notebook}.ipynb").write_text(graded.text, encoding="utf-8", errors="replace")
-        write_records(stage, graded.verdict, graded.answers, fingerprint(self.submitted(student)))
+        write_records(stage, graded.verdict, graded.answers, handed_in)
         self.stage.put(student)
 
     def revise(self, student: str, notebook: str, text: str, said: dict, scores: dict) -> None:
@@ -106,16 +108,22 @@ class Ledger:
         about = {"timestamp": stamp} if stamp else {}
         return self.book.update_or_create_submission(self.assignment, student, **about)
 
-    def _set(self, student: str, submission, name: str, scores: dict, comments: dict) -> None:
-        """Scores, nbgrader's own comments and the late penalty of one notebook, in one transaction."""
+    def _set(self, student: str, submission, name: str, scores: dict, comments: dict, same: bool = False) -> None:
+        """Scores, nbgrader's own comments and the late penalty of one notebook, in one transaction.
+
+        Where a person has given points by hand, they are asked to look again, unless hand-in and score are the same.
+        """
         (notebook,) = [one for one in submission.notebooks if one.name == name]
         names = self._cell_names
         for grade in notebook.grades:
             name = names[grade.cell_id]
             if name in scores:
                 score, person = scores[name]
+                if grade.manual_score is None:
+                    grade.needs_manual_grade = person
+                elif not (same and grade.auto_score == score):
+                    grade.needs_manual_grade = True
                 grade.auto_score = score
-                grade.needs_manual_grade = person or grade.manual_score is not None
         for comment in notebook.comments:
             name = names[comment.cell_id]
             if name in comments:

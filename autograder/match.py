@@ -11,6 +11,7 @@ from nbformat.corpus.words import generate_corpus_id
 
 MAX_CELLS = 5000
 ALIKE = 0.6
+LOOKED_AT = 20_000  # characters of a cell
 DEFINES = re.compile(r"^(?:def[ \t]+)?(\w+)[ \t]*(?:\(|=(?!=))", re.MULTILINE)  # names at the margin: def f(, x =
 KINDS = ("code", "markdown", "raw")
 
@@ -38,6 +39,10 @@ def read_cells(content: Any, repairs: list[str]) -> list[NotebookNode]:
     made = [cell for cell in map(_cell, raw) if cell is not None]
     if len(made) < len(raw):
         repairs.append(f"{len(raw) - len(made)} damaged cells could not be read and were left out.")
+    if any("\0" in cell.source for cell in made):
+        for cell in made:
+            cell.source = cell.source.replace("\0", "")
+        repairs.append("Null characters, which no code can hold, were left out.")
     return made
 
 
@@ -91,26 +96,31 @@ def match(cells: list[NotebookNode], wanted: list[NotebookNode]) -> dict[str, li
             parts[name].append(at)
         else:
             left.append(at)
+    looks = {at: _look(cells[at].source) for at in left} if left and not all(parts.values()) else {}
     for cell in wanted:  # what has lost both names is looked for by its text
         name = cell.metadata.nbgrader.grade_id
-        if not parts[name] and left:
-            best = max(left, key=lambda at: _likeness(cells[at].source, cell.source))
+        if not parts[name] and looks:
+            stub = _look(cell.source)
+            best = max(looks, key=lambda at: _likeness(looks[at], stub))
             exact = cells[best].source.strip() == cell.source.strip()
-            if exact or (not locked(cell) and _likeness(cells[best].source, cell.source) >= ALIKE):
+            if exact or (not locked(cell) and _likeness(looks[best], stub) >= ALIKE):
                 parts[name].append(best)
-                left.remove(best)
+                del looks[best]
     return parts
 
 
-def _likeness(source: str, stub: str) -> float:
+def _look(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What likeness goes by: the names a cell defines and its lines. Taken once a cell, for a notebook may be long."""
+    source = source[:LOOKED_AT]
+    return frozenset(DEFINES.findall(source)), frozenset(line.strip() for line in source.splitlines() if line.strip())
+
+
+def _likeness(look: tuple, stub: tuple) -> float:
     """How much a cell looks like a released one, between 0 and 1; an answer may be many times as long as its stub."""
-    source, stub = source[:20_000], stub[:20_000]
-    if not stub.strip() or not source.strip():
+    (names, lines), (wanted, kept) = look, stub
+    if not kept or not lines:
         return 0.0
-    if set(DEFINES.findall(stub)) & set(DEFINES.findall(source)):
-        return 0.9
-    lines, kept = [line.strip() for line in source.splitlines()], [x.strip() for x in stub.splitlines() if x.strip()]
-    return sum(line in lines for line in kept) / len(kept)
+    return 0.9 if wanted & names else len(kept & lines) / len(kept)
 
 
 def locked(cell: NotebookNode) -> bool:

@@ -9,7 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from autograder.hints import GONE, names_bound
 from autograder.match import Refusal, locked, match, new_cell, read_cells
+from autograder.slips import leave_out_exits, look_at_metadata
 from autograder.stubs import is_stub
 
 
@@ -20,8 +22,11 @@ def mend(content: Any, released: NotebookNode) -> tuple[NotebookNode, list[str]]
     """
     repairs: list[str] = []
     cells = read_cells(content, repairs)
+    look_at_metadata(content, released, repairs)
+    leave_out_exits(cells, repairs)
     wanted = [cell for cell in released.cells if "nbgrader" in cell.metadata]
     parts = match(cells, wanted)
+    _join_halves(cells, wanted, parts)
     if wanted and not any(parts.values()):
         raise Refusal("None of this part's answer or check cells are in the notebook. Is it the right file?")
     placed = _place(cells, wanted, parts, repairs)
@@ -68,12 +73,28 @@ def _locked_place(cells, released, positions, answer: float, repairs) -> float:
         repairs.append(f"The cell {name} appears {len(positions)} times; it was run once, as handed out.")
     cell = cells[positions[0]]
     if cell.cell_type != released.cell_type or cell.source.strip() != released.source.strip():
-        repairs.append(f"The cell {name} had been changed; it was put back as handed out.")
+        gone = sorted(names_bound(cell.source) - names_bound(released.source)) if cell.cell_type == "code" else []
+        lost = f" {GONE}{', '.join(gone)}." if gone else ""
+        repairs.append(f"The cell {name} had been changed; it was put back as handed out.{lost}")
     later = [at for at in positions if at > answer]
     if not later:
         repairs.append(f"The cell {name} stood above its answer; it was moved below it.")
         return answer + 0.001
     return float(later[0])
+
+
+def _join_halves(cells, wanted, parts) -> None:
+    """A cell without a name right below an answer, which is code only together with it, is the answer's other half."""
+    named = {at for positions in parts.values() for at in positions}
+    for released in (cell for cell in wanted if not locked(cell) and cell.cell_type == "code"):
+        positions = parts[released.metadata.nbgrader.grade_id]
+        while positions and (half := positions[-1] + 1) < len(cells) and half not in named:
+            source = cells[half].source
+            whole = "\n".join(cells[at].source for at in (*positions, half))
+            if cells[half].cell_type != "code" or _parses(source) or not _parses(whole):
+                break
+            positions.append(half)
+            named.add(half)
 
 
 def _answer_cells(cells, released, positions, repairs) -> list[tuple[float, int, NotebookNode]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 import secrets
 from pathlib import Path
 
 from nbgrader import preprocessors as stock
+from nbgrader import utils
 
-from autograder import answer, ask, feedback, intake, judge, settle, stubs
+from autograder import answer, ask, clean, feedback, intake, judge, overview, settle, stubs
 
 RELEASE = [
     stock.IncludeHeaderFooter,
@@ -41,10 +44,11 @@ GRADE = [
     stock.SaveAutoGrades,
     stock.AssignLatePenalties,
     settle.Settle,
+    clean.Clean,
     stock.CheckCellMetadata,
 ]
 
-FEEDBACK = [stock.GetGrades, feedback.Overview]
+FEEDBACK = [stock.GetGrades, overview.Overview]
 
 
 def configure(c, root: Path, reference: str, kit: str) -> None:
@@ -52,6 +56,7 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
 
     reference: the package that holds the exercises; kit: the folder beside the notebook that students import from.
     """
+    utils.is_ignored = is_ignored
     c.CourseSettings.root = str(Path(root).resolve())
     c.CourseSettings.reference = reference
     c.CourseSettings.kit = kit
@@ -69,6 +74,7 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     c.Autograde.pre_convert_hook = intake.Rename(root, reference, kit)
     c.Autograde.sanitize_preprocessors = list(SANITIZE)
     c.Autograde.autograde_preprocessors = list(GRADE)
+    c.HTMLExporter.filters = {"markdown2html": feedback.safe_markdown}  # also in Formgrader's view of a hand-in
     c.GenerateFeedback.preprocessors = list(FEEDBACK)
     c.GenerateFeedback.exporter_class = feedback.FeedbackExporter
     c.FeedbackExporter.template_name = feedback.TEMPLATE  # over what nbgrader sets for every HTMLExporter
@@ -76,3 +82,16 @@ def configure(c, root: Path, reference: str, kit: str) -> None:
     # Second locks, should a step of ours ever be missing: cells come back, and no tag of a student's skips one.
     c.OverwriteCells.add_missing_cells = True
     c.Execute.skip_cells_with_tag = secrets.token_hex(16)
+
+
+def is_ignored(filename: str, ignore_globs: list[str] | None = None) -> bool:
+    """What nbgrader's function of this name answers, by the name alone.
+
+    nbgrader's own lists the whole folder anew for every file in it: ten thousand files beside a notebook would keep a
+    class run busy for a quarter of an hour.
+    """
+    name = os.path.basename(filename)
+    return any(
+        fnmatch.fnmatchcase(name, glob) and (glob.startswith(".") or not name.startswith("."))
+        for glob in ignore_globs or ()
+    )

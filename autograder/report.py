@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from autograder import book, verdict
 from autograder.course import Course
 
+TEACH = 3  # exercises named as what to teach again first
+HELP_BELOW = 0.5  # share of the points
+NAMES = 12  # students named in one place of the page; the table at its end and the CSV have all
+JUDGED = (verdict.RIGHT, verdict.PARTLY, verdict.WRONG, verdict.NOT_STARTED)
 REASONS = {
     "nothing": "returned nothing (printed instead?)",
     "raised": "stopped with an error",
@@ -44,6 +50,20 @@ class Row:
     counts: dict[str, int]
     slips: tuple[Slip, ...]
 
+    @property
+    def judged(self) -> int:
+        """Students whose answer was judged: right, partly right, wrong or not started."""
+        return sum(self.counts[state] for state in JUDGED)
+
+    @property
+    def lost(self) -> int:
+        """Students who started and have not got it right: what teaching it again could help."""
+        return self.counts[verdict.WRONG] + self.counts[verdict.PARTLY]
+
+    def share(self, state: str) -> str:
+        """A state's share of the judged answers, "83%"."""
+        return f"{100 * self.counts[state] / self.judged:.0f}%" if self.judged else "–"
+
 
 @dataclass(frozen=True)
 class Part:
@@ -59,6 +79,18 @@ class Part:
     def unsealed(self) -> bool:
         return any(verdict.unsealed(one) for one in self.verdicts)
 
+    @property
+    def teach_first(self) -> list[Row]:
+        """At most three exercises that most students tried and did not get right, the worst first."""
+        tried = [row for row in self.rows if row.lost]
+        return sorted(tried, key=lambda row: -row.lost)[:TEACH]
+
+    @property
+    def need_help(self) -> list[tuple[str, str]]:
+        """Students with fewer than half of the points that could be judged, fewest first, and what they have."""
+        shares = sorted((share, student) for share, student in map(_share, self.verdicts) if share is not None)
+        return [(student, f"{100 * share:.0f}% of the points") for share, student in shares if share < HELP_BELOW]
+
 
 def part(course: Course, db_url: str, assignment: str) -> Part | None:
     """The figures of one assignment, or None where nothing was handed in."""
@@ -72,6 +104,12 @@ def part(course: Course, db_url: str, assignment: str) -> Part | None:
     rows = [_row(name, exercises.get(name), verdicts) for name in names]
     waiting = [(student, "everything", "Not graded yet.") for student, said in found.items() if not said]
     return Part(assignment, verdicts, missing, rows, waiting + [one for said in verdicts for one in _ungraded(said)])
+
+
+def _share(said: dict) -> tuple[float | None, str]:
+    """Points over the points of all that was judged, and the student."""
+    most = sum(row["max_points"] for row in said["exercises"].values() if row["points"] is not None)
+    return (said["points"] / most if most and said["points"] is not None else None), said["student"]
 
 
 def _row(name: str, exercise, verdicts: list[dict]) -> Row:
@@ -102,15 +140,35 @@ def _ungraded(said: dict) -> list[tuple[str, str, str]]:
 
 
 def write(course: Course, db_url: str) -> Path:
-    """Write report/index.html in the course folder and return its path."""
+    """Write report/index.html and report/exercises.csv in the course folder; the path of the page."""
     folder = course.root / "source"
     names = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     parts = [one for one in (part(course, db_url, name) for name in names) if one]
     environment = Environment(loader=PackageLoader("autograder"), autoescape=True, undefined=StrictUndefined)
+    environment.filters["some"] = some
     page = environment.get_template("report.html").render(
         parts=parts, states=verdict.STATES, signs=verdict.SIGNS, number=verdict.number
     )
     target = course.root / "report" / "index.html"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8", errors="replace")
+    _table(target.with_name("exercises.csv"), parts)
     return target
+
+
+def some(names: Sequence[str]) -> str:
+    """Names in a line; of many, the first twelve and how many more."""
+    more = len(names) - NAMES
+    return ", ".join(names[:NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _table(target: Path, parts: list[Part]) -> None:
+    """The figures of the page as a table: one row an exercise, its commonest mistake last."""
+    with target.open("w", encoding="utf-8", errors="replace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["assignment", "exercise", *verdict.STATES, "commonest mistake", "students who made it"])
+        for one in parts:
+            for row in one.rows:
+                slip = [row.slips[0].words, len(row.slips[0].students)] if row.slips else ["", 0]
+                counts = (row.counts[state] for state in verdict.STATES)
+                writer.writerow([one.assignment, row.name, *counts, *slip])

@@ -13,7 +13,6 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder import verdict
 from autograder.ask import KEY, Grading
 from autograder.course import CourseSettings
-from autograder.intake import RENAMED
 from autograder.judge import ANSWERS, name_of
 
 VERDICT_FILE = "verdict.json"
@@ -64,11 +63,8 @@ def write_verdict(folder: Path, said: dict) -> None:
 def fingerprint(folder: Path) -> str:
     """A digest of everything in a hand-in, by which a newer one is told from the one that was graded."""
     digest = hashlib.sha256()
-    ours = {path.name.removesuffix(RENAMED) for path in folder.glob(f"*{RENAMED}")}  # copies made at intake
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.name.endswith(RENAMED) or name in ours:
-            continue
         digest.update(f"{name}\0".encode("utf-8", "surrogateescape"))
         if path.is_symlink():
             digest.update(os.fsencode(os.readlink(path)))

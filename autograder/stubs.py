@@ -57,12 +57,12 @@ def is_stub(source: str, stub: str) -> bool:
 def _skeleton(source: str) -> str:
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+                first = node.body[0] if node.body else None
+                is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+                if is_text and isinstance(first.value.value, str):
+                    node.body = node.body[1:]
+        return ast.dump(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, or too deep to be looked into
         return "\n".join(line.strip() for line in source.splitlines() if line.strip())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
-            first = node.body[0] if node.body else None
-            is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-            if is_text and isinstance(first.value.value, str):
-                node.body = node.body[1:]
-    return ast.dump(tree)

@@ -21,6 +21,7 @@ from traitlets.config import Config
 from autograder import intake, verdict
 from autograder.answer import Answer
 from autograder.ask import KEY, Ask, Grading
+from autograder.clean import Clean
 from autograder.course import Course, CourseSettings
 from autograder.judge import ANSWERS, Judge, name_of
 
@@ -123,7 +124,7 @@ class _OverwriteCells(stock.OverwriteCells):
 # nbgrader's CheckCellMetadata is left out: intake has put the release's own metadata, checked when it was made, in
 # place of whatever was handed in, and the check costs as much as running the cells.
 BEFORE = (stock.ClearOutput, stock.DeduplicateIds, _OverwriteCells)
-AFTER = (Ask, Answer, stock.IgnorePattern, stock.LimitOutput, Judge)
+AFTER = (Ask, Answer, stock.IgnorePattern, stock.LimitOutput, Judge, Clean)
 
 
 class Grader:
@@ -144,7 +145,8 @@ class Grader:
             return Graded(hand_in, log=traceback.format_exc())
 
     def _grade(self, hand_in: HandIn) -> Graded:
-        nb = intake.take_in(hand_in.path, self.released)
+        release = self.course.root / "release" / self.assignment
+        nb = intake.take_in(hand_in.path, self.released, release, self.course.secret)
         about = {"student": hand_in.student, "assignment": self.assignment, "notebook": self.notebook, "db_url": ""}
         resources = {"nbgrader": about, "record": _Record(self.rows), "metadata": {}}
         if self.rows.kernelspec:

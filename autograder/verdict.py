@@ -11,6 +11,7 @@ STATES = (RIGHT, PARTLY, WRONG, NOT_STARTED, UNGRADED, WAITS)
 NO_POINTS_YET = (UNGRADED, WAITS)
 
 SIGNS = {RIGHT: "✓", PARTLY: "◐", WRONG: "✗", NOT_STARTED: "○", UNGRADED: "?", WAITS: "…"}
+AS_HANDED_OUT = "Not started yet: the answer cell is as it was handed out."
 PARTLY_SHARE = 0.75  # of the points for right values; the rest is for refusing bad input
 
 
@@ -68,9 +69,7 @@ def wrong(max_points: float, message: str, mistake: str | None = None, reason: s
     return Verdict(WRONG, 0.0, max_points, mistake, message, reason)
 
 
-def not_started(
-    max_points: float, message: str = "Not started yet: the answer cell is as it was handed out."
-) -> Verdict:
+def not_started(max_points: float, message: str = AS_HANDED_OUT) -> Verdict:
     return Verdict(NOT_STARTED, 0.0, max_points, None, message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from autograder.compare import NotData, Raised
 from autograder.exercise import Call
 
+LIBRARY_ERRORS = {"LinAlgError", "AxisError", "_ArrayMemoryError", "UFuncTypeError", "InvalidOperation"}
 TIME_LIMIT = "TimeLimit"  # what the student kit's recorder raises in a call that takes too long
 LIMITS = (  # exception, what its text holds, what a student is told
     (TIME_LIMIT, "", "did not come to an end in time. Does its loop end for this input?"),
@@ -41,6 +43,12 @@ def value_words(value: Any) -> str:
     text = " ".join(repr(_plain(value)).split())
     most = MOST_OF_A_RECORD if is_dataclass(value) else MOST
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def known_error(name: str) -> str:
+    """The name of an error where Python or numpy made it; a class of the student's own could be called anything."""
+    known = isinstance(getattr(builtins, name, None), type) or name in LIBRARY_ERRORS
+    return name if known else "an error of its own kind"
 
 
 def _plain(value: Any) -> Any:

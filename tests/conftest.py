@@ -11,6 +11,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "notebooks"))
 sys.path.insert(0, str(REPOSITORY / "tests" / "support"))  # what several test files use
+sys.path.append(str(REPOSITORY / "tests"))  # for `corpus`; last, so that no folder here hides a package
 pytest.register_assert_rewrite("pictures")
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"

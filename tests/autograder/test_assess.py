@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from autograder import verdict, wire
-from autograder.assess import assess
+from autograder.assess import SAME_INPUT, assess
 from autograder.exercise import Call, Exercise, Mistake, call, refuse
-from autograder.wire import Bundle, Outcome
+from autograder.wire import Bundle, NotData, Outcome
 
 
 def bubble(stages, microbatches):
@@ -154,3 +154,24 @@ def test_draws_that_blur_a_mistake_are_rejected():
     )
     with pytest.raises(ValueError, match="tells every mistake"):
         blurred.hidden(b"key")
+
+
+def test_nothing_on_a_hidden_input_is_told_in_the_students_words():
+    """A function may keep its inputs; no type, shape, error or repeated call can carry them into a message."""
+    once = Outcome(bubble(4, 8))
+    for kept in (
+        Outcome(NotData("Kept_7_20")),
+        Outcome(np.zeros((0, 7, 20))),
+        Outcome(raised="Kept_7_20", text="7, 20"),
+    ):
+        outcomes = (once, *[kept] * (len(CALLS) - 1), Outcome(raised="ValueError"))
+        message = assess(EXERCISE, CALLS, Bundle("bubble", outcomes=outcomes)).message
+        assert message.startswith("On an input that is not among the examples") and "7" not in message
+    calls = (*CALLS, CALLS[0])
+    right = [Outcome(bubble(*one.args)) for one in CALLS]
+    again = (*right, Outcome(raised="ValueError", text="7, 20"), Outcome(raised="ValueError"))
+    assert assess(EXERCISE, calls, Bundle("bubble", outcomes=again)).message == SAME_INPUT
+    own = (*right, Outcome(raised="Kept_7_20", text="7, 20"))
+    assert (
+        "it stopped with an error of its own kind." in assess(EXERCISE, CALLS, Bundle("bubble", outcomes=own)).message
+    )

@@ -240,7 +240,7 @@ def test_without_a_seal_it_is_said_and_may_be_refused(small_course, monkeypatch)
     assert seal.levels()[0].words == "sealed"
 
 
-def test_manual_scores_and_comments_stay(small_course):
+def test_F076_manual_scores_and_comments_stay(small_course):
     course, config = small_course
     fill(course, 1)
     student = "s000-all-right"
@@ -250,12 +250,16 @@ def test_manual_scores_and_comments_stay(small_course):
         one.manual_score = 1.5
         gradebook.find_comment("global_tokens-answer", PART, PART, student).manual_comment = "Talked about it."
         gradebook.db.commit()
-    list(grade(course, config, PART, again=True))
-    with NbGraderAPI(config=config).gradebook as gradebook:
-        one = gradebook.find_grade("global_tokens-check", PART, PART, student)
-        assert (one.manual_score, one.auto_score, one.needs_manual_grade) == (1.5, one.max_score, True)
-        comment = gradebook.find_comment("global_tokens-answer", PART, PART, student)
-        assert comment.manual_comment == "Talked about it."
+    for newer in (False, True):
+        if newer:
+            (course.root / "submitted" / student / PART / "notes.txt").write_text("a newer hand-in")
+        list(grade(course, config, PART, again=True))
+        with NbGraderAPI(config=config).gradebook as gradebook:
+            one = gradebook.find_grade("global_tokens-check", PART, PART, student)
+            assert (one.manual_score, one.auto_score) == (1.5, one.max_score)
+            assert one.needs_manual_grade is newer, "asked to look again only where something is new"
+            comment = gradebook.find_comment("global_tokens-answer", PART, PART, student)
+            assert comment.manual_comment == "Talked about it."
 
 
 def test_S41_links_in_a_hand_in_are_not_followed(small_course):

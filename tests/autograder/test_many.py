@@ -36,12 +36,12 @@ def test_five_hundred_hand_ins_through_one_worker_leave_it_as_it_was(course):
         waiting.append(HandIn(f"s{number:03d}", "tiny", path))
     with Ledger(*course, "tiny") as ledger:
         grader = Grader(course[1], "tiny", "tiny", ledger.sources("tiny"))
-    sizes = []
+    sizes, others = [], set(family())  # a warm kernel of an earlier test may still be there, or end meanwhile
     for number, graded in enumerate(side_by_side(grader, waiting, jobs=1)):
         assert graded.log == "" and graded.hand_in.student == f"s{number:03d}"
         assert graded.verdict["exercises"]["double"]["state"] == WANTED[number % 4]
         if number in (50, 499):
-            sizes.append({pid: (resident(pid), descriptors(pid)) for pid in family()})
+            sizes.append({pid: (resident(pid), descriptors(pid)) for pid in family() if pid not in others})
     assert len(sizes[0]) == len(sizes[1]), "as many processes as before"
     first, last = (sorted(row.values()) for row in sizes)
     for (before, open_before), (after, open_after) in zip(first, last, strict=True):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 
 import nbformat
 import pytest
@@ -266,3 +267,59 @@ def test_a_damaged_notebook_is_mended_or_refused(data):
         return
     nbformat.validate(nb)
     assert sorted(name for name in names(nb) if name.endswith("-check")) == ["avg-check", "bub-check"]
+
+
+def test_a_long_notebook_without_names_is_matched_in_seconds():
+    content = handed_in()
+    for cell in content["cells"]:
+        cell["metadata"], cell["id"] = {}, ""
+    filling = {"cell_type": "code", "metadata": {}, "source": "x1 = 2 # filling\n" * 1_000}
+    content["cells"] += [filling] * 3_000
+    started = time.monotonic()
+    nb, _ = mend(content, RELEASED)
+    assert source_of(nb, "avg-answer") == ANSWER and time.monotonic() - started < 20
+
+
+def test_F003_a_half_without_a_name_is_joined_and_a_helper_is_not():
+    content = handed_in()
+    half = {"cell_type": "code", "metadata": {}, "source": "    return total / len(xs)"}
+    content["cells"][1]["source"] = "def avg(xs):\n    total = sum(xs)"
+    content["cells"].insert(2, half)
+    content["cells"].insert(3, {**half, "source": "print(avg([1]))"})
+    nb, repairs = mended(content)
+    assert source_of(nb, "avg-answer") == ANSWER and nb.cells[2].source == "print(avg([1]))"
+    assert repairs == ["The answer avg-answer is in 2 cells; they were run in order."]
+
+
+def test_S16_unknown_metadata_is_named_and_an_editors_own_is_not():
+    content = handed_in()
+    content["metadata"] |= {"colab": {}, "payload": "x"}
+    content["cells"][0]["metadata"] = {"tags": ["a"], "another": 1}
+    assert mended(content)[1] == ["Unknown metadata was left out: another, payload."]
+
+
+def test_F100_another_kernel_and_a_newer_format_are_named():
+    content = handed_in()
+    content["metadata"]["kernelspec"]["name"], content["nbformat"] = "myenv", 6
+    assert mended(content)[1] == [
+        "The notebook was in a newer format; it was read all the same.",
+        "The notebook names the kernel myenv; the course's own was used.",
+    ]
+
+
+def test_F025_what_a_changed_check_had_defined_is_named():
+    content = handed_in()
+    content["cells"][2]["source"] = 'import math\ncheck("avg", avg)'
+    assert mended(content)[1] == [
+        "The cell avg-check had been changed; it was put back as handed out. What it had defined is gone: math."
+    ]
+
+
+def test_F035_a_call_that_ends_the_program_is_left_out():
+    content = handed_in()
+    content["cells"][1]["source"] = ANSWER + "\nx = 'ü'; exit(0)\nquit()"
+    content["cells"][4]["source"] = "bub = 3\ndef later(): exit()"
+    nb, repairs = mended(content)
+    assert source_of(nb, "avg-answer") == ANSWER + "\nx = 'ü'; pass\npass"
+    assert source_of(nb, "bub-answer") == "bub = 3\ndef later(): exit()"
+    assert repairs == ["exit() or quit() was left out of 1 cell; it would end the program."]

@@ -50,3 +50,8 @@ def test_blanks_comments_and_docstring_do_not_make_an_answer(source):
 @pytest.mark.parametrize("source", ["", "def double(x):\n    return 0", STUB + "\nprint(1)", "def double(x:"])
 def test_anything_else_is_an_answer(source):
     assert not is_stub(source, STUB)
+
+
+@pytest.mark.parametrize("source", ["x = " + "+".join("1" * 20_000), "(" * 50_000, "-" * 50_000 + "1", "x = '\x00'"])
+def test_what_is_too_deep_to_be_looked_into_is_no_stub(source):
+    assert not is_stub(source, "x = ...") and is_stub(source, source)

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import feedback
+from autograder import overview
 from autograder.book import read_verdict
 
 PART8 = "part8_plan_a_run"
@@ -40,14 +40,14 @@ def test_what_a_person_did_is_told_apart(class_of):
     cell = nbformat.v4.new_markdown_cell(metadata={"nbgrader": {"grade_id": "why", "points": 5}})
     waits = {"state": "waits for a person", "message": "A person reads this answer."}
     wrong = {"state": "wrong", "message": "one\ntwo"}
-    row = feedback.row("why", cell, waits, {"why": (None, None, 0.0)}, "")
+    row = overview.row("why", cell, waits, {"why": (None, None, 0.0)}, "")
     assert (row["points"], row["of"], row["message"]) == (None, "not yet of 5", ["A person reads this answer."])
-    row = feedback.row("why", cell, waits, {"why": (None, 4.5, 4.5)}, "Well put.")
-    assert (row["state"], row["of"], row["message"]) == (feedback.BY_HAND, "4.5 of 5", [])
-    row = feedback.row("why", cell, wrong, {"why": (0.0, 1.0, 1.0)}, "")
-    assert (row["state"], row["message"]) == (feedback.BY_HAND, ["one", "two"])
-    row = feedback.row("why", cell, None, {"why": (0.0, None, 0.0)}, "")
-    assert row["state"] == feedback.UNKNOWN
+    row = overview.row("why", cell, waits, {"why": (None, 4.5, 4.5)}, "Well put.")
+    assert (row["state"], row["of"], row["message"]) == (overview.BY_HAND, "4.5 of 5", [])
+    row = overview.row("why", cell, wrong, {"why": (0.0, 1.0, 1.0)}, "")
+    assert (row["state"], row["message"]) == (overview.BY_HAND, ["one", "two"])
+    row = overview.row("why", cell, None, {"why": (0.0, None, 0.0)}, "")
+    assert row["state"] == overview.UNKNOWN
 
 
 def test_the_grade_books_points_are_the_pages(class_of):
