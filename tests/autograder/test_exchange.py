@@ -104,14 +104,12 @@ def may_become_root() -> bool:
     return os.geteuid() != 0 and bool(sudo) and subprocess.run([sudo, "-n", "true"], check=False).returncode == 0
 
 
-@pytest.mark.skipif(not may_become_root(), reason="root already, or no way to become root")
-def test_the_next_test_as_root():
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "no_account_reads"]
-    subprocess.run(["sudo", "-n", "env", "PYTHONDONTWRITEBYTECODE=1", *command], check=True)
-
-
-@pytest.mark.skipif(may_become_root(), reason="the test above runs it as root")
-def test_no_account_reads_what_another_handed_in(repository, tmp_path, two_accounts):
+def test_no_account_reads_what_another_handed_in(repository, tmp_path, request):
+    if may_become_root():
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "no_account_reads"]
+        subprocess.run(["sudo", "-n", "env", "PYTHONDONTWRITEBYTECODE=1", *command], check=True)
+        return
+    two_accounts = request.getfixturevalue("two_accounts")
     place = Path(tempfile.mkdtemp(prefix="exchange-"))  # pytest's own folders are closed to other accounts
     place.chmod(0o755)
     try:
