@@ -154,7 +154,8 @@ def create(root: Path, start: Path) -> Course:
     if root.exists() and not root.is_dir():
         raise CourseError(f"{root} is a file; a course needs a folder.")
     notebooks, kit = repository / settings["notebooks"], settings["kit"]
-    root.mkdir(parents=True, exist_ok=True)
+    root.parent.mkdir(parents=True, exist_ok=True)
+    root.mkdir(mode=0o700, exist_ok=True)  # it will hold solutions, hand-ins and grades
     course = Course(root, settings["reference"], kit)
     for notebook in sorted(notebooks.glob("*.ipynb")):
         if not course.exercises(notebook.stem):

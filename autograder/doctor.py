@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from autograder import book, nbgrader_config
+from autograder import book
 from autograder.breakouts import places, try_all
-from autograder.course import SECRET_FILE, Course, CourseError
+from autograder.course import SECRET_FILE, Course
 from autograder.exercise import Exercise, draw_key
+from autograder.footing import Finding, configured, elsewhere, private, secret
 from autograder.leaks import leaks_in
 from autograder.sandbox import POOL, BoxError
 
 LOOKED_FOR = 3  # students whose hidden inputs a release is searched for
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at."""
-
-    what: str
-    said: str
-    good: bool = True
-
-
 def examine(course: Course, config: Config) -> Iterator[Finding]:
     """Everything that can be looked at, in an order that a teacher can follow."""
     yield configured(config)
+    yield elsewhere(course)
+    yield private(course)
     yield secret(course)
     db_url = CourseDirectory(config=config).db_url
     yield from kernel(course, db_url)
@@ -41,36 +32,6 @@ def examine(course: Course, config: Config) -> Iterator[Finding]:
             yield release(course, assignment, tuple(book.roster(db_url)[:LOOKED_FOR]))
             yield grades(course, db_url, assignment)
             yield strangers(course, db_url, assignment)
-
-
-def configured(config: Config) -> Finding:
-    """The steps that nbgrader and Formgrader will run in this folder are ours."""
-    grading = Autograde(config=config, coursedir=CourseDirectory(config=config))
-    making = GenerateAssignment(config=config, coursedir=CourseDirectory(config=config))
-    ours = (
-        list(grading.autograde_preprocessors) == nbgrader_config.GRADE
-        and list(grading.sanitize_preprocessors) == nbgrader_config.SANITIZE
-        and list(making.preprocessors) == nbgrader_config.RELEASE
-        and grading.pre_convert_hook is not None
-    )
-    what = "the grading steps in nbgrader_config.py"
-    said = (
-        "active" if ours else "not active: nbgrader_config.py must call configure, and change none of its lists later"
-    )
-    return Finding(what, said, ours)
-
-
-def secret(course: Course) -> Finding:
-    """The secret is there, and nobody else may read it."""
-    what = "the course secret"
-    try:
-        strong = len(course.secret) >= 32
-    except CourseError as error:
-        return Finding(what, str(error), False)
-    mode = stat.S_IMODE((course.root / SECRET_FILE).stat().st_mode)
-    if mode & 0o077:
-        return Finding(what, f"others on this machine may read {SECRET_FILE}: chmod 600 it", False)
-    return Finding(what, "private" if strong else "too short to be a secret", strong)
 
 
 def kernel(course: Course, db_url: str) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ LAYERS = [  # each may import from those below it
     ("demo", "doctor", "report", "authoring", "platforms"),
     ("export",),
     ("grade", "regrade"),
-    ("lock",),
+    ("lock", "footing"),
     ("ledger", "nbgrader_config", "breakouts", "workers"),
     ("overview",),
     ("stage", "recorded"),
