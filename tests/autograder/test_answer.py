@@ -154,7 +154,6 @@ def per_token_loss(device_losses, device_tokens):
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("    while True:\n        pass", "did not come to an end in time"),
         ("    while True:\n        try:\n            pass\n        except Exception:\n            pass", "in time"),
         ("    return bytearray(64 * 2**30)", "needs more memory than a hand-in may use"),
         ("    open('big', 'wb').truncate(10 * 2**30)", "writes a larger file than a hand-in may write"),
