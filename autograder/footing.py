@@ -48,12 +48,11 @@ def steps_are_ours(config: Config) -> bool:
 def elsewhere(course: Course) -> Finding:
     """Formgrader, started in another folder, does not find this course under other grading steps."""
     what = "JupyterLab started in another folder"
-    app = NbGrader(load_cwd_config=False)
+    app = NbGrader(log_level="ERROR")  # to find no configuration there is the usual case
+    app.load_cwd_config = False
     app.load_config_file()
-    if (
-        Path(CourseDirectory(config=app.config).root).resolve() != course.root
-        or "root" not in app.config.CourseDirectory
-    ):
+    root = app.config.CourseDirectory.get("root")
+    if root is None or Path(root).resolve() != course.root:
         return Finding(what, "does not find this course: start it in the course folder")
     good = steps_are_ours(app.config)
     said = f"Jupyter's own {CONFIG_FILE} names this course and does not call configure: all would get 0"
