@@ -129,10 +129,20 @@ STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')
     .some(cell => /[\\d*]/.test(cell.textContent))"""
 
 
+def put_away_a_dialog(page) -> None:
+    """JupyterLab sometimes opens one on a busy machine, over the notebook; what it says is printed."""
+    dialog = page.locator("dialog.jp-Dialog")
+    if dialog.count():
+        print("a dialog was open:", dialog.first.inner_text())
+        page.keyboard.press("Escape")
+
+
 def run_all(page) -> None:
     """Run every cell and wait until the kernel is idle again."""
     for _ in range(5):  # the keys go astray while the page is still settling
-        page.locator(".jp-Cell").first.click()
+        put_away_a_dialog(page)
+        with contextlib.suppress(Exception):
+            page.locator(".jp-Cell").first.click(timeout=10_000)
         page.keyboard.press("Escape")
         page.keyboard.press("Control+a")
         page.keyboard.press("Control+Enter")
