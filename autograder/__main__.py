@@ -61,7 +61,8 @@ def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bo
     from autograder.sandbox import POOL
 
     course, config = open_course(root)
-    if require_seal and not POOL.level((course.reference,)).words:
+    POOL.sealed_only = require_seal  # workers inherit it
+    if require_seal and not sealed(course):
         raise CourseError("Student code cannot be sealed off here, and --require-seal was given: nothing was graded.")
     assignment = course.assignment(part)
     results = []
@@ -82,6 +83,16 @@ def grade(part: str, root: Path, again: bool, jobs: int | None, require_seal: bo
     for result in broken:
         click.echo(result.log, err=True)
     sys.exit(1 if any(result.ungraded for result in results) else 0)
+
+
+def sealed(course) -> bool:
+    """Whether a sealed kernel starts here."""
+    from autograder.sandbox import POOL, BoxError
+
+    try:
+        return bool(POOL.level((course.reference,)).words)
+    except BoxError:
+        return False
 
 
 @cli.command()

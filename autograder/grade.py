@@ -5,6 +5,7 @@ One pure function (hand-in -> graded notebook and verdict) is mapped over an exe
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from traitlets.config import Config
 from autograder import book, verdict
 from autograder.course import Course
 from autograder.intake import Rename
-from autograder.ledger import Ledger, hand_in
+from autograder.ledger import Ledger
 from autograder.lock import alone
 from autograder.settle import fingerprint
 from autograder.submission import Graded, Grader, HandIn
@@ -60,7 +61,7 @@ def grade(
     """
     with alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
         points = ledger.points()
-        (notebook,) = ledger.notebooks()
+        notebook = ledger.notebook()
         everybody = book.submitted(course.root, assignment) if students is None else students
         waiting = []
         for student in everybody:
@@ -93,8 +94,11 @@ def _found(ledger: Ledger, student: str, notebook: str) -> HandIn | None:
     names = [str(path) for path in sorted(ledger.submitted(student).glob("*.ipynb"))]
     if not names:
         return None
-    Rename(ledger.course.root, ledger.course.reference, ledger.course.kit)(ledger.assignment, student, names)
-    return hand_in(ledger, student, notebook)
+    try:
+        Rename(ledger.course.root, ledger.course.reference, ledger.course.kit)(ledger.assignment, student, names)
+    except OSError:  # nothing can be put there; then the notebook is missing, and intake says so
+        logging.getLogger(__name__).exception("renaming in the hand-in of %s", student)
+    return HandIn(student, ledger.assignment, ledger.submitted(student) / f"{notebook}.ipynb")
 
 
 def _graded_before(root: Path, student: str, assignment: str) -> dict | None:

@@ -18,8 +18,9 @@ from autograder import book, verdict
 from autograder.book import graded_cells
 from autograder.course import Course, CourseError
 from autograder.settle import VERDICT_FILE, fingerprint, write_records, write_verdict
+from autograder.sources import Sources, sources
 from autograder.stage import Stage
-from autograder.submission import Graded, HandIn, Sources, sources
+from autograder.submission import Graded
 
 
 class Ledger:
@@ -53,9 +54,13 @@ class Ledger:
             raise CourseError(f"{self.assignment} was not released yet; {first}.")
         return found
 
-    def notebooks(self) -> list[str]:
-        """The names of the assignment's notebooks as they were released."""
-        return sorted(notebook.name for notebook in self.book.find_assignment(self.assignment).notebooks)
+    def notebook(self) -> str:
+        """The name of the assignment's notebook as it was released. CourseError where there is not just one."""
+        names = sorted(notebook.name for notebook in self.book.find_assignment(self.assignment).notebooks)
+        if len(names) != 1:
+            listed = ", ".join(names) or "none"
+            raise CourseError(f"{self.assignment} must have one notebook to be graded here; released are: {listed}.")
+        return names[0]
 
     def sources(self, notebook: str) -> Sources:
         return sources(self.book, self.assignment, notebook)
@@ -147,8 +152,3 @@ class Ledger:
             return None
         penalty = self._late.plugin_inst.late_submission_penalty(student, notebook.score, late)
         return None if penalty is None else self._late._check_late_penalty(notebook, penalty)
-
-
-def hand_in(ledger: Ledger, student: str, notebook: str) -> HandIn:
-    """The hand-in of one student."""
-    return HandIn(student, ledger.assignment, ledger.submitted(student) / f"{notebook}.ipynb")

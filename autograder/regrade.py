@@ -80,7 +80,7 @@ def regrade(course: Course, config: Config, assignment: str, dry_run: bool = Fal
     """
     with alone(course.root, assignment), Ledger(course, config, assignment) as ledger:
         points, judge = ledger.points(), Judge(config=config)
-        (notebook,) = ledger.notebooks()
+        notebook = ledger.notebook()
         for student in book.graded(course.root, assignment):
             try:
                 record = read(course, student, assignment, notebook)

@@ -85,7 +85,8 @@ class Stage:
         for place, folders, names in os.walk(folder):
             folders[:] = [name for name in folders if not _ignored(name, ignore)]
             paths = (Path(place, name) for name in names if not _ignored(name, ignore))
-            found.update({str(path.relative_to(folder)): path for path in paths if not path.is_symlink()})
+            plain = (path for path in paths if path.is_file() and not path.is_symlink())  # no pipes, no sockets
+            found.update({str(path.relative_to(folder)): path for path in plain})
         return found
 
 

@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 
 import nbformat
 from nbgrader import preprocessors as stock
 from nbgrader import utils
-from nbgrader.api import Gradebook, MissingEntry
 from traitlets.config import Config
 
 from autograder import intake, verdict
@@ -24,6 +21,7 @@ from autograder.ask import KEY, Ask, Grading
 from autograder.clean import Clean
 from autograder.course import Course, CourseSettings
 from autograder.judge import ANSWERS, Judge, name_of
+from autograder.sources import RECORD, OverwriteCells, Record, Sources
 
 
 @dataclass(frozen=True)
@@ -54,76 +52,9 @@ class Graded:
     log: str = ""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The grade book's record of one released notebook: plain rows, so that other processes can have them."""
-
-    kernelspec: dict | None
-    cells: dict[str, dict]  # name -> cell_type, locked, checksum, source
-    points: dict[str, float]  # graded cells only
-    solutions: frozenset[str]
-
-
-def sources(book: Gradebook, assignment: str, notebook: str) -> Sources:
-    """Read what the steps ask for, once for a whole class."""
-    found = book.find_notebook(notebook, assignment)
-    rows = {
-        cell.name: {
-            "cell_type": cell.cell_type,
-            "locked": cell.locked,
-            "checksum": cell.checksum,
-            "source": cell.source,
-        }
-        for cell in found.source_cells
-    }
-    return Sources(
-        json.loads(found.kernelspec) if found.kernelspec else None,
-        rows,
-        {cell.name: float(cell.max_score) for cell in found.grade_cells},
-        frozenset(cell.name for cell in found.solution_cells),
-    )
-
-
-class _Record:
-    """Answers nbgrader's OverwriteCells as a grade book would."""
-
-    def __init__(self, rows: Sources):
-        cells = [SimpleNamespace(name=name, **row) for name, row in rows.cells.items()]
-        self._cells = {cell.name: cell for cell in cells}
-        self._points = rows.points
-        graded = [SimpleNamespace(name=name, max_score=points) for name, points in rows.points.items()]
-        solutions = [SimpleNamespace(name=name) for name in rows.solutions]
-        self._notebook = SimpleNamespace(
-            source_cells=cells, grade_cells=graded, solution_cells=solutions, task_cells=()
-        )
-
-    def find_source_cell(self, name, *where):
-        if name not in self._cells:
-            raise MissingEntry(name)
-        return self._cells[name]
-
-    def find_graded_cell(self, name, *where):
-        return SimpleNamespace(max_score=self._points[name])
-
-    def find_notebook(self, *where):
-        return self._notebook
-
-
-class _OverwriteCells(stock.OverwriteCells):
-    """nbgrader's step, given the record instead of a grade book."""
-
-    def preprocess(self, nb, resources):
-        self.notebook_id, self.assignment_id = (resources["nbgrader"][key] for key in ("notebook", "assignment"))
-        self.gradebook = resources["record"]
-        nb, resources = super(stock.OverwriteCells, self).preprocess(nb, resources)
-        if self.add_missing_cells:
-            nb, resources = self.add_missing_grade_cells(nb, resources)
-        return nb, resources
-
-
 # nbgrader's CheckCellMetadata is left out: intake has put the release's own metadata, checked when it was made, in
 # place of whatever was handed in, and the check costs as much as running the cells.
-BEFORE = (stock.ClearOutput, stock.DeduplicateIds, _OverwriteCells)
+BEFORE = (stock.ClearOutput, stock.DeduplicateIds, OverwriteCells)
 AFTER = (Ask, Answer, stock.IgnorePattern, stock.LimitOutput, Judge, Clean)
 
 
@@ -148,7 +79,7 @@ class Grader:
         release = self.course.root / "release" / self.assignment
         nb = intake.take_in(hand_in.path, self.released, release, self.course.secret)
         about = {"student": hand_in.student, "assignment": self.assignment, "notebook": self.notebook, "db_url": ""}
-        resources = {"nbgrader": about, "record": _Record(self.rows), "metadata": {}}
+        resources = {"nbgrader": about, RECORD: Record(self.rows), "metadata": {}}
         if self.rows.kernelspec:
             nb.metadata["kernelspec"] = self.rows.kernelspec
         for step in (*self._before, *self._after):

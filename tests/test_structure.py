@@ -59,7 +59,7 @@ LAYERS = [  # each may import from those below it
     ("hints",),
     ("words",),
     ("match", "extras", "readable", "slips"),
-    ("stubs", "sandbox", "wire", "verdict", "attempts", "quick"),
+    ("stubs", "sandbox", "wire", "verdict", "attempts", "quick", "sources"),
     ("exercise",),
     ("compare",),
     ("forms",),

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from autograder.sandbox import seal
 from autograder.sandbox.box import Box, BoxError, Files, Limits
@@ -19,10 +19,13 @@ IDLE_SECONDS = 60
 
 
 class Pool:
-    """The zygotes of one process. hidden: packages that students must not see."""
+    """The zygotes of one process.
 
-    def __init__(self, idle_seconds: float = IDLE_SECONDS):
-        self.idle_seconds = idle_seconds
+    hidden: packages that students must not see. sealed_only: rather no kernel than one without a seal.
+    """
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS, sealed_only: bool = False):
+        self.idle_seconds, self.sealed_only = idle_seconds, sealed_only
         self._lock = threading.Lock()
         self._idle: dict[tuple[str, ...], list[Zygote]] = {}
         self._timer: threading.Timer | None = None
@@ -32,11 +35,8 @@ class Pool:
     def box(self, files: Files, limits: Limits, hidden: tuple[str, ...] = ()) -> Iterator[Box]:
         """A fresh box with these files beside the notebook. BoxError where none can be had."""
         if not hasattr(os, "fork"):
-            box = ColdBox(files, limits)
-            try:
+            with closing(ColdBox(files, limits)) as box:
                 yield box
-            finally:
-                box.close()
             return
         zygote = self._take(hidden, limits)
         sound = False
@@ -79,19 +79,23 @@ class Pool:
             zygote.close()
 
     def _start(self, hidden: tuple[str, ...], limits: Limits) -> Zygote:
-        """A new zygote at the best level that this machine can do, which is remembered."""
-        levels = self._levels or seal.levels()
-        for number, level in enumerate(levels):
+        """A new zygote at the best level that this machine can do.
+
+        That level is kept to: a later zygote that does not start is an error, and no reason to lower the wall.
+        """
+        failed = BoxError("student code cannot be sealed off here")
+        for level in self._levels or seal.levels():
+            if self.sealed_only and not level.bubblewrap:
+                continue
             try:
                 zygote = Zygote(level, hidden, limits.start_seconds)
             except BoxError as error:
-                if number == len(levels) - 1:
-                    raise
-                logging.getLogger(__name__).info("not %s: %s", level.words, error)
+                logging.getLogger(__name__).info("not %s: %s", level.words or "unsealed", error)
+                failed = error
                 continue
-            self._levels = levels[number:]
+            self._levels = [level]
             return zygote
-        raise BoxError("no kernel could be started")
+        raise failed
 
     def _put(self, hidden: tuple[str, ...], zygote: Zygote, sound: bool) -> None:
         if not sound or not zygote.alive():
@@ -108,7 +112,7 @@ class Pool:
 
 def _forget() -> None:
     """In a process forked from this one: its zygotes are not ours to talk to."""
-    POOL.__init__(POOL.idle_seconds)
+    POOL.__init__(POOL.idle_seconds, POOL.sealed_only)
 
 
 POOL = Pool()

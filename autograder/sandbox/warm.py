@@ -45,6 +45,7 @@ class WarmBox:
             self.apart = frames.receive(self._sock, limits.start_seconds)["apart"]
         except (frames.Lost, KeyError, TypeError) as error:
             self._gone = True
+            self.close()
             raise BoxError(f"the kernel did not start: {error}") from None
 
     @property

@@ -51,7 +51,7 @@ class Zygote:
     """One warm process from which children are forked, one at a time."""
 
     def __init__(self, level: seal.Level, hidden: tuple[str, ...], seconds: float):
-        self.level, self.used = level, 0
+        self.level = level
         self.folder = Path(tempfile.mkdtemp(prefix="box-"))
         self._process = None
         self._errors = (self.folder / "errors").open("w+b")
@@ -76,7 +76,6 @@ class Zygote:
             raise
         finally:
             theirs.close()
-        self.used += 1
         return ours
 
     def interrupt(self) -> None:

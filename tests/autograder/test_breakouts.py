@@ -10,7 +10,7 @@ import pytest
 
 from autograder.attempts import ATTEMPTS
 from autograder.breakouts import places, try_all
-from autograder.sandbox import POOL, Limits, seal
+from autograder.sandbox import POOL, BoxError, Limits, seal
 from autograder.sandbox.pool import Pool
 
 HARMLESS = (  # these may be made without a wall too: they only look
@@ -117,6 +117,28 @@ def test_a_bubblewrap_that_may_not_make_namespaces_leads_to_the_next_level(tmp_p
     pool = Pool()
     try:
         assert pool.level() == seal.UNSEALED
+    finally:
+        pool.close()
+
+
+def test_sealed_only_means_no_kernel_rather_than_one_without_a_seal(monkeypatch):
+    monkeypatch.setattr(seal.shutil, "which", lambda name: None)
+    pool = Pool(sealed_only=True)
+    with pytest.raises(BoxError, match="cannot be sealed off here"), pool.box([], Limits()):
+        pass
+
+
+def test_a_zygote_that_does_not_start_later_lowers_no_wall(tmp_path, monkeypatch):
+    pool = Pool()
+    try:
+        assert pool.level().bubblewrap
+        pool.close()
+        broken = tmp_path / "bwrap"
+        broken.write_text("#!/bin/sh\nexit 1\n")
+        broken.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        with pytest.raises(BoxError):
+            pool.level()
     finally:
         pool.close()
 

@@ -49,7 +49,7 @@ def test_S38_terminal_codes_are_gone_and_lines_cut():
 
 @pytest.mark.parametrize("place", [tempfile.gettempdir(), sys.prefix, os.path.dirname(os.__file__), "/srv/course"])
 def test_paths_of_the_grader_are_shortened(place):
-    text = f'File "{place}/box-ab12/work/partrain/record.py", line 3; cwd {place}'
+    text = f'File "{place}/box-ab12/beside/partrain/record.py", line 3; cwd {place}'
     assert fit(text, ("/srv/course",)) == 'File "…/record.py", line 3; cwd …'
 
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.apps.api import NbGraderAPI
 
-from autograder import book, submission, workers
+from autograder import book, settle, submission, workers
 from autograder.__main__ import cli
 from autograder.course import CourseError, open_course
 from autograder.demo import Sample, hand_in, samples
@@ -271,6 +271,36 @@ def test_S41_links_in_a_hand_in_are_not_followed(small_course):
     list(grade(course, config, PART))
     graded = course.root / "autograded" / "s000-all-right" / PART
     assert (graded / "notes.txt").read_text() == "mine" and not (graded / "secret.txt").exists()
+
+
+def test_pipes_and_files_that_cannot_be_read_stop_nothing(small_course, monkeypatch):
+    course, config = small_course
+    fill(course, 2)
+    folder = course.root / "submitted" / "s000-all-right" / PART
+    os.mkfifo(folder / "pipe")
+    (folder / "closed.txt").write_text("x")
+    before = settle.fingerprint(folder)
+    honest = type(folder).open
+
+    def closed(self, *arguments, **named):
+        if self.name == "closed.txt":
+            raise PermissionError(13, "Permission denied")
+        return honest(self, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(folder), "open", closed)
+        assert settle.fingerprint(folder) != before
+    results = {result.student[:4]: result for result in grade(course, config, PART)}
+    assert results["s000"].log == "" and results["s000"].verdict["points"] == 26 and len(results) == 2
+
+
+def test_an_assignment_of_two_notebooks_is_refused_in_one_sentence(small_course):
+    course, config = small_course
+    fill(course, 1)
+    with NbGraderAPI(config=config).gradebook as gradebook:
+        gradebook.add_notebook("second", PART)
+    with pytest.raises(CourseError, match=r"must have one notebook .* part1_split_the_batch, second"):
+        list(grade(course, config, PART))
 
 
 def test_late_penalties_are_the_courses_own(small_course):

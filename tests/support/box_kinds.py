@@ -1,6 +1,6 @@
 """Boxes of each kind that this package knows, opened in the same way."""
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from autograder.sandbox import seal
 from autograder.sandbox.cold import ColdBox
@@ -14,11 +14,8 @@ _pools = {}
 def opened(kind, files, limits, hidden=("partrain_ref",)):
     """warm: as well sealed as this machine can; unsealed: a zygote without a seal; cold: a kernel process."""
     if kind == "cold":
-        box = ColdBox(files, limits)
-        try:
+        with closing(ColdBox(files, limits)) as box:
             yield box
-        finally:
-            box.close()
         return
     if kind not in _pools:
         _pools[kind] = Pool()
