@@ -19,6 +19,7 @@ from autograder import course as courses
 from autograder import report
 from autograder.course import Course, CourseError
 from autograder.grade import grade
+from autograder.stubs import without_marks
 
 MARK = "made-by-autograder-demo"
 
@@ -53,7 +54,7 @@ def hand_in(course: Course, assignment: str, sample: Sample, folder: Path) -> No
         return
     nb = nbformat.read(path, as_version=4)
     source = nbformat.read(course.root / "source" / assignment / path.name, as_version=4)
-    solutions = {cell.id: cell.source for cell in source.cells if cell.id.endswith("-answer")}
+    solutions = {cell.id: without_marks(cell.source) for cell in source.cells if cell.id.endswith("-answer")}
     for cell in nb.cells:
         if cell.id in sample.answers:
             cell.source = sample.answers[cell.id]

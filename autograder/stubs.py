@@ -49,6 +49,11 @@ def drop_regions(source: str, begin: str = "BEGIN SOLUTION", end: str = "END SOL
     return "\n".join(kept).rstrip()
 
 
+def without_marks(source: str, begin: str = "BEGIN SOLUTION", end: str = "END SOLUTION") -> str:
+    """`source` with its solutions and without the lines that mark them: as somebody writes who solved it."""
+    return "\n".join(line for line in source.split("\n") if begin not in line and end not in line)
+
+
 def is_stub(source: str, stub: str) -> bool:
     """Whether an answer cell still says what was released, apart from blanks, comments and docstrings."""
     return _skeleton(source) == _skeleton(stub)

@@ -6,11 +6,12 @@ import pytest
 from nbgrader.apps.api import NbGraderAPI
 from tiny import hand_in_tiny, tiny_course
 
-from autograder import report, verdict
+from autograder import report, tally, verdict
 from autograder.book import read_verdict
 from autograder.grade import grade
 from autograder.platforms import CanvasCSV, MoodleCSV
-from autograder.report import Part, Row, Slip, some
+from autograder.report import some
+from autograder.tally import Part, Row, Slip
 
 BODIES = {
     "anna": "return 2 * x",
@@ -54,6 +55,7 @@ def test_the_page_says_what_to_teach_again_and_who_needs_help(page):
     assert all(f"<li>{student}: 0% of the points</li>" in text for student in ("bert", "cora", "dora", "emil"))
     assert "<strong>fred</strong>, everything: The file is not a notebook" in text
     assert "1 not submitted:\ngwen" in text and "20%" in text
+    assert "<strong>Not submitted:</strong> gwen." in text and "At a glance" not in text
     assert 'aria-label="double: 1 of 6 right, 0 partly, 3 wrong"' in text
 
 
@@ -93,8 +95,8 @@ def test_five_hundred_students_fit(graded, tmp_path, monkeypatch):
     course, config = graded
     many = [f"student-{number:03}" for number in range(500)]
     said = read_verdict(course.root, "bert", "tiny")
-    monkeypatch.setattr(report.book, "submitted", lambda root, name: many if name == "tiny" else [])
-    monkeypatch.setattr(report.book, "read_verdict", lambda root, student, name: {**said, "student": student})
+    monkeypatch.setattr(tally.book, "submitted", lambda root, name: many if name == "tiny" else [])
+    monkeypatch.setattr(tally.book, "read_verdict", lambda root, student, name: {**said, "student": student})
     text = report.write(course, NbGraderAPI(config=config).coursedir.db_url).read_text(encoding="utf-8")
     assert "500 of 500 have not got it right" in text and "and 488 more" in text
     assert text.count("<tr>") < 520
@@ -105,6 +107,24 @@ def test_one_student_and_nobody(graded):
     assert one.teach_first == [] and one.need_help == []
     assert Row("double", dict.fromkeys(verdict.STATES, 0), ()).share("right") == "–"
     assert some(["a"]) == "a" and some(list("abcdefghijklmn")) == "a, b, c, d, e, f, g, h, i, j, k, l and 2 more"
+
+
+def test_several_parts_stand_together_at_the_top(graded, monkeypatch):
+    course, config = graded
+    for name in ("tinier", "tiny"):
+        (course.root / "source" / name).mkdir(exist_ok=True)
+    hand_ins = {"tiny": ["anna", "bert", "dora"], "tinier": ["bert", "anna"]}
+    monkeypatch.setattr(tally.book, "submitted", lambda root, name: hand_ins[name])
+    real = tally.book.read_verdict
+    monkeypatch.setattr(tally.book, "read_verdict", lambda root, student, name: real(root, student, "tiny"))
+    monkeypatch.setattr(type(course), "exercises", lambda self, name: {})
+    text = report.write(course, NbGraderAPI(config=config).coursedir.db_url).read_text(encoding="utf-8")
+    (course.root / "source" / "tinier").rmdir()
+    glance = text[text.index("At a glance") : text.index("How many got it right")]
+    assert '<a href="#tinier">tinier</a>' in glance and '<a href="#tiny">tiny</a>' in glance
+    assert '<td class="count">3</td><td class="count">33%</td>' in glance, "of three hand-ins one is right"
+    assert 'aria-label="tiny: 1 of 3 right, 0 partly, 1 wrong"' in glance and "double (1 of 3)" in glance
+    assert "<strong>bert</strong> (tinier, tiny)." in glance and "<strong>dora</strong> (" not in glance
 
 
 def test_the_worst_come_first():

@@ -1,6 +1,6 @@
 import pytest
 
-from autograder.stubs import drop_regions, is_stub
+from autograder.stubs import drop_regions, is_stub, without_marks
 
 FUNCTION = '''def double(x):
     """Twice x."""
@@ -55,3 +55,8 @@ def test_anything_else_is_an_answer(source):
 @pytest.mark.parametrize("source", ["x = " + "+".join("1" * 20_000), "(" * 50_000, "-" * 50_000 + "1", "x = '\x00'"])
 def test_what_is_too_deep_to_be_looked_into_is_no_stub(source):
     assert not is_stub(source, "x = ...") and is_stub(source, source)
+
+
+def test_a_solution_without_its_marks_reads_as_somebody_wrote_it():
+    source = "def half(x):\n    ### BEGIN SOLUTION\n    return x / 2\n    ### END SOLUTION"
+    assert without_marks(source) == "def half(x):\n    return x / 2"
