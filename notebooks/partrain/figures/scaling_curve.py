@@ -11,6 +11,7 @@ GRID = [2 ** (power / 4) for power in range(49)]  # devices at which the curves 
 AGREE = 1e-6  # relative difference up to which two times are the same
 
 HEIGHT = 486  # pixels
+YOURS = 28  # pixels: the line of the reader's own time, at the bottom
 TOP, BASE = 84, 296  # pixels: both plots
 LEFT, RIGHT = (82, 368), (458, 736)  # pixels: from where to where each plot goes
 TABLE = (24, 196)  # pixels: left of the name, left of the sum
@@ -37,7 +38,7 @@ def scaling_curve(seconds, devices, nbytes, bandwidth, latency, overlap, yours=N
     time = _time_axis(run)
     return svg.picture(
         sentence,
-        HEIGHT,
+        HEIGHT if yours is not None or unfinished else HEIGHT - YOURS,
         *_legend(),
         *_scales(time),
         *_curves(run, time),
@@ -70,12 +71,16 @@ class _Run:
 
     def crossing(self):
         """The first whole number of devices on which communication takes at least as long as computing."""
+
+        def waits(n):  # where the two are equal, float noise must not decide
+            return self.communication(n) >= self.computing(n) * (1 - 1e-12)
+
         low, high = 1, 2
-        while self.communication(high) < self.computing(high):
+        while not waits(high):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.communication(middle) >= self.computing(middle) else (middle, high)
+            low, high = (low, middle) if waits(middle) else (middle, high)
         return high
 
 
@@ -187,4 +192,4 @@ def _table(run, n, yours):
     yield svg.dot(TABLE[0] + 112, BASE + 82 + 56 - 4, 6, "none", stroke=style.PURPLE, stroke_width=2.5)
     if yours is not None:
         words = f"◆ your allreduce_seconds: {_seconds(yours)}"
-        yield svg.text(TABLE[0], BASE + 82 + 84, words, fill=style.VERMILION, bold=True)
+        yield svg.text(TABLE[0], BASE + 82 + 56 + YOURS, words, fill=style.VERMILION, bold=True)

@@ -210,3 +210,12 @@ def test_records_are_shown_in_full():
     cluster = Cluster(64, 8, Gpu(8e10, 1e14, 0.5), 3e11, 2.5e10, 5e-6, 1e8, 60.0, 300.0)
     assert value_words(model) == repr(model) and value_words(cluster) == repr(cluster)
     assert len(value_words(["x" * 500])) == 120
+
+
+def test_records_show_numbers_as_they_are_typed():
+    model = Model(76.1e9, 12, 512, 8, 128, 1000, 16_307_453_952.0, 64)
+    assert repr(model).startswith("Model(params=76.1e9, layers=12, ") and "tokens=16307453952, " in repr(model)
+    assert repr(Gpu(72e9, 312e12, 0.5)) == "Gpu(memory_bytes=72e9, peak_flops=312e12, efficiency=0.5)"
+    assert "checkpoint_seconds=4592.5)" in repr(Plan(8, 4, 32, 1, 1, 56, np.float64(4592.5)))
+    theirs = runs.SHOWN[0].args[1]
+    assert repr(kit(theirs)) == repr(theirs) and eval(repr(theirs)) == kit(theirs)
