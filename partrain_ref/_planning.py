@@ -5,13 +5,31 @@ Field by field equal to the student kit's classes of the same names; a test hold
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from partrain_ref import _need
 
 
-@dataclass(frozen=True)
-class Plan:
+class _Record:
+    """Shows its fields as somebody would type them: memory_bytes=72e9 instead of 72000000000.0."""
+
+    def __repr__(self) -> str:
+        listed = (f"{field.name}={_typed(getattr(self, field.name))}" for field in fields(self))
+        return f"{type(self).__name__}({', '.join(listed)})"
+
+
+def _typed(value: object) -> str:
+    if isinstance(value, float):
+        value = int(value) if float(value).is_integer() else float(value)
+    for power in (12, 9, 6):
+        text = f"{value / 10**power:g}e{power}" if isinstance(value, int) and value >= 10**power else ""
+        if text and float(text) == value:
+            return text
+    return repr(value)
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(_Record):
     """How a run is laid out: degrees of parallelism, sharding stage, sequences, micro-batches, checkpoint interval."""
 
     tensor_parallel: int
@@ -30,8 +48,8 @@ class Plan:
         _need.positive("checkpoint_seconds", self.checkpoint_seconds)
 
 
-@dataclass(frozen=True)
-class Model:
+@dataclass(frozen=True, repr=False)
+class Model(_Record):
     """A transformer, the tokens it is trained on, and the sequences of an update (`batch`)."""
 
     params: float
@@ -50,8 +68,8 @@ class Model:
         _need.positive("tokens", self.tokens)
 
 
-@dataclass(frozen=True)
-class Gpu:
+@dataclass(frozen=True, repr=False)
+class Gpu(_Record):
     """One GPU: the bytes a run may use, the peak in FLOP/s, and the share of it that its matrices reach."""
 
     memory_bytes: float
@@ -65,8 +83,8 @@ class Gpu:
             raise ValueError(f"efficiency must be a share of at most 1, not {self.efficiency!r}")
 
 
-@dataclass(frozen=True)
-class Cluster:
+@dataclass(frozen=True, repr=False)
+class Cluster(_Record):
     """GPUs in nodes. Bandwidths are bytes a second that a GPU sends; latency, mtbf, save and restart are seconds."""
 
     gpus: int

@@ -2,6 +2,7 @@
 
 from partrain.outlook import Outlook, divides
 from partrain.planning import Plan
+from partrain.words import in_rows
 
 AT_MOST = {1024: 17.11, 256: 18.77}  # GPUs of the notebook's two clusters -> days, 5% above the fewest
 
@@ -20,15 +21,16 @@ def plan_run(functions, model, cluster):
         return f"{where} it returned nothing (None). Did you print instead of return?"
     if not isinstance(plan, Plan):
         return f"{where} it returned an object of type {type(plan).__name__}; one Plan is asked for."
+    returned = f"{where} it returned\n{in_rows(repr(plan))}\n"
     used = plan.tensor_parallel * plan.pipeline_parallel * plan.data_parallel
     if used != cluster.gpus:
-        return f"{where} it returned {plan}, which uses {used:,} GPUs."
+        return f"{returned}That uses {used:,} GPUs."
     if not divides(plan, model):
-        return f"{where} it returned {plan}, which does not divide heads, layers or batch."
+        return f"{returned}That does not divide heads, layers or batch."
     outlook = Outlook(plan, model, cluster)
     if outlook.against:
-        return f"{where} it returned {plan}. That does not run: {BROKEN[outlook.against[0]]}."
+        return f"{returned}That does not run: {BROKEN[outlook.against[0]]}."
     most = AT_MOST[cluster.gpus]
     if outlook.days > most:
-        return f"{where} it returned {plan}. That fits, but takes {outlook.days:.2f} days; the target is {most:.2f}."
+        return f"{returned}That fits, but takes {outlook.days:.2f} days; the target is at most {most:.2f}."
     return None

@@ -3,13 +3,31 @@
 They hold numbers and do nothing else. Once made they do not change: `dataclasses.replace(plan, stage=2)` makes another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from partrain.need import need_counts, need_counts_or_zero, need_positive, need_positive_or_zero
 
 
-@dataclass(frozen=True)
-class Plan:
+class _Record:
+    """Shows its fields as somebody would type them: memory_bytes=72e9 instead of 72000000000.0."""
+
+    def __repr__(self):
+        listed = (f"{field.name}={_typed(getattr(self, field.name))}" for field in fields(self))
+        return f"{type(self).__name__}({', '.join(listed)})"
+
+
+def _typed(value):
+    if isinstance(value, float):
+        value = int(value) if float(value).is_integer() else float(value)
+    for power in (12, 9, 6):
+        text = f"{value / 10**power:g}e{power}" if isinstance(value, int) and value >= 10**power else ""
+        if text and float(text) == value:
+            return text
+    return repr(value)
+
+
+@dataclass(frozen=True, repr=False)
+class Plan(_Record):
     """How a run is laid out."""
 
     tensor_parallel: int  # GPUs that share each matrix
@@ -29,8 +47,8 @@ class Plan:
         need_positive(checkpoint_seconds=self.checkpoint_seconds)
 
 
-@dataclass(frozen=True)
-class Model:
+@dataclass(frozen=True, repr=False)
+class Model(_Record):
     """A transformer and its training."""
 
     params: float  # parameters
@@ -48,8 +66,8 @@ class Model:
         need_positive(params=self.params, tokens=self.tokens)
 
 
-@dataclass(frozen=True)
-class Gpu:
+@dataclass(frozen=True, repr=False)
+class Gpu(_Record):
     """One GPU."""
 
     memory_bytes: float  # bytes that a run may use
@@ -62,8 +80,8 @@ class Gpu:
             raise ValueError(f"efficiency must be a share of at most 1, not {self.efficiency!r}")
 
 
-@dataclass(frozen=True)
-class Cluster:
+@dataclass(frozen=True, repr=False)
+class Cluster(_Record):
     """GPUs in nodes, their network, and how often they fail."""
 
     gpus: int  # in the whole cluster

@@ -1,11 +1,13 @@
 """Values and calls as a reader would write them."""
 
+import textwrap
 import traceback
 
 from partrain.plain import RECORDS, pack, unpack
 
 MOST = 120
 MOST_OF_A_RECORD = 400  # a Cluster can be read, and copied, in full
+WIDE = 90  # characters of a line: in a notebook longer ones are broken in the middle of a word
 
 
 def value_words(value):
@@ -17,9 +19,16 @@ def value_words(value):
 
 
 def call_words(name, args, kwargs):
-    """`name(2.0, [100, 300], accum=8)` in backquotes."""
+    """`name(2.0, [100, 300], accum=8)` in backquotes; a call with records has lines of its own."""
     listed = [value_words(value) for value in args] + [f"{key}={value_words(value)}" for key, value in kwargs.items()]
+    if any(isinstance(value, tuple(RECORDS.values())) for value in args):
+        return f"`{name}(\n" + ",\n".join(map(in_rows, listed)) + "\n)`"
     return f"`{name}({', '.join(listed)})`"
+
+
+def in_rows(text):
+    """A long text in lines of its own, set in."""
+    return textwrap.fill(text, WIDE, initial_indent="  ", subsequent_indent="    ")
 
 
 def arose_in(functions, error):

@@ -199,10 +199,16 @@ MISTAKES = (
         _twin("micro-batches", lambda one, model, gpu, node: one.accumulation <= one.pipeline_parallel),
         "A plan with as many micro-batches as stages was sent away. At least as many are asked for.",
     ),
-    Mistake(
-        "micro_batches_against_replicas",
-        _twin("micro-batches", lambda one, model, gpu, node: one.accumulation < one.data_parallel),
-        "The micro-batches were compared with the replicas there. It is the stages that they have to fill.",
+    *(
+        Mistake(
+            "micro_batches_against_replicas",
+            _twin("micro-batches", rule),
+            "The replicas were compared with something there. It is the micro-batches of one replica that fill stages.",
+        )
+        for rule in (
+            lambda one, model, gpu, node: one.accumulation < one.data_parallel,
+            lambda one, model, gpu, node: one.data_parallel < one.pipeline_parallel,
+        )
     ),
     *(
         Mistake("wrong_order", _twin(order=order), WRONG_ORDER)
@@ -274,7 +280,9 @@ def _draw(rng: np.random.Generator) -> Iterator[Call]:
         yield call(one, model, _gpu(need * 0.98), 4)
 
 
-SHOWN = (*_by_memory(48, 36, 2048, d=5, b=5), *_by_rules(48, 24, 2048, d=3, b=2))
+_OWN = Plan(8, 4, 32, 1, 1, 56, 3600.0), Model(76.1e9, 60, 10_240, 80, 2048, 51_200, 300e9, 1792)
+_NOTEBOOK = [call(replace(_OWN[0], tensor_parallel=t), _OWN[1], _gpu(72e9), NODE) for t in (8, 16, 7)]
+SHOWN = (*_NOTEBOOK, *_by_memory(48, 36, 2048, d=5, b=5), *_by_rules(48, 24, 2048, d=3, b=2))
 _ONE = SHOWN[0].args
 
 fits = Exercise(

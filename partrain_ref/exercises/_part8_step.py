@@ -159,6 +159,11 @@ MISTAKES = (
         _twin(passes=lambda one: 2 * _passes(one)),
         "Each pass was taken for a whole all-reduce. It is half of one: an all-reduce makes two passes.",
     ),
+    Mistake(
+        "rounded",
+        lambda *one: round(plan.step_seconds(*one), 2),
+        "That is rounded to two decimals. Return the number as it comes out, with all its decimals.",
+    ),
     Mistake("latency_forgotten", _twin(latency=False), "The latency of rings and messages is not in that."),
     Mistake(
         "one_way", _twin(ways=1), "Hidden states are handed on there, but no gradients come back from the next stage."
@@ -197,7 +202,11 @@ def _draw(rng: np.random.Generator) -> Iterator[Call]:
 
 A100 = (72e9, 312e12, 0.5, 300e9, 25e9)
 SHOWN = (
-    _case(8, 4, 32, 1, 1, 56, 60, 10_240, 2048, A100, 5e-6),
+    call(  # the notebook's own
+        Plan(8, 4, 32, 1, 1, 56, 3600.0),
+        Model(76.1e9, 60, 10_240, 80, 2048, 51_200, 300e9, 1792),
+        Cluster(1024, 8, Gpu(72e9, 312e12, 0.5), 300e9, 25e9, 5e-6, 1.8e8, 60.0, 300.0),
+    ),
     _case(4, 2, 4, 2, 2, 6, 24, 4096, 1024, A100, 1e-5),
     _case(2, 3, 5, 3, 2, 4, 24, 4096, 2048, A100, 1e-5),
     _case(4, 1, 8, 0, 2, 3, 24, 4096, 2048, A100, 1e-5),

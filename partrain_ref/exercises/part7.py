@@ -62,8 +62,9 @@ speedup = Exercise(
     examples=(call(60, 15, 1), call(60, 7.5, 12)),
     draw=_draw_speedup,
     refusals=(
-        refuse("both times of the many devices are 0", 80, 0, 0),
+        refuse("t_compute is 0", 80, 0, 2),
         refuse("t_comm is negative", 80, 10, -2),
+        refuse("both times of the many devices are 0", 80, 0, 0),
         refuse("t_single is 0", 0, 10, 2),
         refuse("t_compute is NaN", 80, NAN, 2),
         refuse("t_single is infinite", math.inf, 10, 2),
@@ -181,6 +182,7 @@ allreduce_seconds = Exercise(
         Mistake("whole_array_to_everyone", _ring(share=lambda n: n - 1), WHOLE_TO_ALL),
         Mistake("whole_array_to_everyone", _ring(lambda n: n - 1, lambda n: n - 1), WHOLE_TO_ALL),
         *_alone("one_whole_array", ONE_WHOLE, share=lambda n: 1),
+        *_alone("one_whole_array", ONE_WHOLE, steps=lambda n: 1, share=lambda n: 1),
         Mistake("multiplied_by_bandwidth", lambda s, n, b, a: 2 * (n - 1) * (a + s / n * b), "The bytes were "
                 "multiplied by the bandwidth. Bytes divided by bytes a second are seconds."),
     ),
@@ -253,6 +255,9 @@ def _draw_training_days(rng):
     yield call(int(rng.integers(10**4, 10**6)), float(rng.integers(10**4, 10**6)), 3.0, 1e5, recompute=True)
 
 
+ROUNDED = "That is rounded to three decimals. Return the number as it comes out, with all its decimals."
+
+
 def _days(factor=lambda again: 8 if again else 6, seconds=DAY, devices=True):
     def twin(params, tokens, count, rate, recompute=False):
         return factor(recompute) * params * tokens / ((count if devices else 1) * rate) / seconds
@@ -315,6 +320,7 @@ training_days = Exercise(
         ),
         Mistake("forward_only", _days(factor=lambda again: 4 if again else 2), FORWARD),
         Mistake("forward_only", _days(factor=lambda again: 2), FORWARD),
+        Mistake("rounded", lambda *run, **how: round(clock.training_days(*run, **how), 3), ROUNDED),
         Mistake("upside_down", lambda n, d, count, rate, recompute=False: (
             count * rate * DAY / ((8 if recompute else 6) * n * d)
         ), "That is upside down: the share of the run that is done in a day."),
@@ -360,6 +366,7 @@ utilisation = Exercise(
                 "sparse matrices. Take peak_flops as it is given."),
         Mistake("upside_down", lambda n, tps, g, peak: g * peak / (6 * n * tps), "That is upside down: the peak over "
                 "what is used of it."),
+        Mistake("rounded", lambda n, tps, g, peak: round(6 * n * tps / (g * peak), 3), ROUNDED),
         Mistake("flops_a_second", lambda n, tps, g, peak: 6 * n * tps, "Those are the FLOP/s of the run. Compare them "
                 "with the peak of all devices."),
     ),

@@ -75,7 +75,7 @@ def time(outlook):
         x += long
     for part, (name, words) in enumerate(zip(PARTS, WORDS)):
         took = getattr(outlook, name)
-        x, y = ((24, 396)[part // 3], TIME + 52 + 24 * (part % 3))
+        x, y = ((24, 390)[part // 3], TIME + 52 + 24 * (part % 3))
         yield from _fill(part, x, y - 11, 16, 12)
         yield svg.text(x + 22, y, words)
         yield svg.text(x + 290, y, seconds(took), anchor="right", bold=True)

@@ -10,7 +10,8 @@ MOST = 4096  # devices on the axes
 GRID = [2 ** (power / 4) for power in range(49)]  # devices at which the curves are worked out
 AGREE = 1e-6  # relative difference up to which two times are the same
 
-HEIGHT = 486  # pixels
+HEIGHT = 514  # pixels
+YOURS = 28  # pixels: the line of the reader's own time, at the bottom
 TOP, BASE = 84, 296  # pixels: both plots
 LEFT, RIGHT = (82, 368), (458, 736)  # pixels: from where to where each plot goes
 TABLE = (24, 196)  # pixels: left of the name, left of the sum
@@ -37,7 +38,7 @@ def scaling_curve(seconds, devices, nbytes, bandwidth, latency, overlap, yours=N
     time = _time_axis(run)
     return svg.picture(
         sentence,
-        HEIGHT,
+        HEIGHT if yours is not None or unfinished else HEIGHT - YOURS,
         *_legend(),
         *_scales(time),
         *_curves(run, time),
@@ -56,8 +57,14 @@ class _Run:
     def computing(self, n):
         return self.seconds / n
 
+    def waiting(self, n):
+        return 2 * (n - 1) * self.latency
+
+    def sending(self, n):
+        return 2 * (n - 1) / n * self.transfer
+
     def communication(self, n):
-        return 2 * (n - 1) * (self.latency + self.transfer / n)
+        return self.waiting(n) + self.sending(n)
 
     def hidden(self, n):
         return self.overlap * min(self.computing(n), self.communication(n))
@@ -70,12 +77,16 @@ class _Run:
 
     def crossing(self):
         """The first whole number of devices on which communication takes at least as long as computing."""
+
+        def waits(n):  # where the two are equal, float noise must not decide
+            return self.communication(n) >= self.computing(n) * (1 - 1e-12)
+
         low, high = 1, 2
-        while self.communication(high) < self.computing(high):
+        while not waits(high):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.communication(middle) >= self.computing(middle) else (middle, high)
+            low, high = (low, middle) if waits(middle) else (middle, high)
         return high
 
 
@@ -177,14 +188,19 @@ def _table(run, n, yours):
             f"{_seconds(run.seconds)} ÷ {_seconds(run.update(n))} = {_factor(run.speedup(n))}, "
             f"which is {100 * run.speedup(n) / n:.1f}% of the ideal {n:,}",
         ),
-        ("communication", f"takes as long as computing, or longer, {where}"),
+        (
+            "communication",
+            f"{_seconds(run.sending(n))} for the bytes + {_seconds(run.waiting(n))} latency of {2 * (n - 1):,} steps",
+        ),
+        ("", f"takes as long as computing, or longer, {where}"),
     ]
     yield svg.line(24, BASE + 54, 736, BASE + 54, style.RULE)
     for row, (name, words) in enumerate(rows):
         y = BASE + 82 + 28 * row
-        yield svg.text(TABLE[0], y, name, fill=style.QUIET)
+        if name:
+            yield svg.text(TABLE[0], y, name, fill=style.QUIET)
         yield svg.text(TABLE[1] - 34, y, words)
-    yield svg.dot(TABLE[0] + 112, BASE + 82 + 56 - 4, 6, "none", stroke=style.PURPLE, stroke_width=2.5)
+    yield svg.dot(TABLE[0] + 112, BASE + 82 + 84 - 4, 6, "none", stroke=style.PURPLE, stroke_width=2.5)
     if yours is not None:
         words = f"◆ your allreduce_seconds: {_seconds(yours)}"
-        yield svg.text(TABLE[0], BASE + 82 + 84, words, fill=style.VERMILION, bold=True)
+        yield svg.text(TABLE[0], BASE + 82 + 84 + YOURS, words, fill=style.VERMILION, bold=True)

@@ -42,12 +42,12 @@ def scaling_curve(student=None):
                 "seconds": 29_483, "devices": 768, "gigabytes": 523.8, "bandwidth": 25, "latency": 10
             },
         },
-        seconds=one_of("One update on one device (s)", 60, SECONDS),
+        seconds=one_of("On one device (s)", 60, SECONDS),
         devices=one_of("Devices", 4, DEVICES),
         gigabytes=one_of("Gradients (GB)", 20, SIZES),
         bandwidth=one_of("Bandwidth (GB/s)", 30, BANDWIDTHS),
-        latency=one_of("Latency of a step (millionths of a second)", 0, LATENCIES),
-        overlap=whole("Overlap (% of the shorter time hidden)", 0, 0, 100, 10),
+        latency=one_of("Latency of a step (µs)", 0, LATENCIES),
+        overlap=whole("Overlap (%)", 0, 0, 100, 10),
     )  # fmt: skip
 
 

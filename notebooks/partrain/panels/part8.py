@@ -57,7 +57,7 @@ def planner(student=None):
         sharding=whole("Sharding stage", 0, 0, 3, half=True),
         micro_batch=one_of("Micro-batch (sequences)", 1, [1, 2, 3, 4, 6, 7, 8, 14, 16, 28, 32], half=True),
         minutes=one_of("Save every (minutes)", 60, MINUTES, half=True),
-        between=one_of("Between nodes (GB/s a GPU)", 25, [1, 2, 5, 10, 25, 50, 100], half=True),
+        between=one_of("Between nodes (GB/s)", 25, [1, 2, 5, 10, 25, 50, 100], half=True),
     )
 
 

@@ -51,6 +51,17 @@ def test_where_communication_equals_computing():
     assert 29_483 / 704 > clock.allreduce_seconds(523.8e9, 704, 25e9, 0)
 
 
+def test_what_communication_is_made_of():
+    words = "0.0666 ms for the bytes + 0.0205 s latency of 2,046 steps"
+    assert words in texts(scaling_curve(60, 1024, 1e6, 30e9, 10e-6, 0))
+
+
+def test_where_they_are_equal_to_the_last_bit_but_one():
+    """60/46 s of computing, and 2 · 45/46 · 20/30 s of communication: float noise must not make it 47."""
+    texts_46 = texts(scaling_curve(60, 4, 20e9, 30e9, 0, 0))
+    assert any(text.endswith("from 46 devices on") for text in texts_46)
+
+
 def test_buttons_of_scaling_curve():
     panel = panels.scaling_curve()
     assert is_calm(panel) == (

@@ -15,7 +15,7 @@ from partrain.panels import part8 as panel8
 from partrain.plain import pack, unpack
 from partrain.plan_rules import AT_MOST
 from partrain.plan_rules import plan_run as tried
-from partrain.words import value_words
+from partrain.words import call_words, value_words
 from partrain_ref import checkpoint, plan
 from partrain_ref.exercises import _part8_run as runs
 from partrain_ref.exercises import part8
@@ -178,7 +178,7 @@ def test_check_finds_every_wrong_plan(mistake):
     [
         (None, "On 1,024 GPUs it returned nothing (None)"),
         ((8, 4, 32), "an object of type tuple; one Plan is asked for"),
-        (Plan(8, 4, 16, 1, 1, 56, 3600), "which uses 512 GPUs"),
+        (Plan(8, 4, 16, 1, 1, 56, 3600), "That uses 512 GPUs"),
         (Plan(8, 4, 32, 1, 1, 55, 3600), "does not divide heads, layers or batch"),
         (Plan(8, 1, 128, 0, 1, 14, 3600), "needs more memory than a GPU has"),
         (Plan(8, 4, 32, 3, 1, 56, 3600), "That fits, but takes "),
@@ -210,3 +210,18 @@ def test_records_are_shown_in_full():
     cluster = Cluster(64, 8, Gpu(8e10, 1e14, 0.5), 3e11, 2.5e10, 5e-6, 1e8, 60.0, 300.0)
     assert value_words(model) == repr(model) and value_words(cluster) == repr(cluster)
     assert len(value_words(["x" * 500])) == 120
+
+
+def test_records_show_numbers_as_they_are_typed():
+    model = Model(76.1e9, 12, 512, 8, 128, 1000, 16_307_453_952.0, 64)
+    assert repr(model).startswith("Model(params=76.1e9, layers=12, ") and "tokens=16307453952, " in repr(model)
+    assert repr(Gpu(72e9, 312e12, 0.5)) == "Gpu(memory_bytes=72e9, peak_flops=312e12, efficiency=0.5)"
+    assert "checkpoint_seconds=4592.5)" in repr(Plan(8, 4, 32, 1, 1, 56, np.float64(4592.5)))
+    theirs = runs.SHOWN[0].args[1]
+    assert repr(kit(theirs)) == repr(theirs) and eval(repr(theirs)) == kit(theirs)
+
+
+def test_a_call_with_records_has_lines_that_a_notebook_does_not_break():
+    lines = call_words("f", [kit(record) for record in runs.SHOWN[0].args], {}).splitlines()
+    assert lines[0] == "`f(" and lines[-1] == ")`" and max(map(len, lines)) <= 90
+    assert sum(line.startswith(("  Model(", "  Cluster(")) for line in lines) == 2
