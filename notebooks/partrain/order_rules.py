@@ -14,7 +14,8 @@ def gpipe_order(functions, stages, microbatches):
     for s, items in enumerate(plan):
         first = next(at for at, (letter, *_) in enumerate(items) if letter == "B")
         if first < microbatches:
-            return f"Stage {s} runs a backward after {first} forwards; in GPipe all {microbatches} forwards come first."
+            done = style.count(first, "forward")
+            return f"Stage {s} runs a backward after {done}; in GPipe all {microbatches} forwards come first."
     return _waits(plan, stages, microbatches)
 
 
