@@ -16,7 +16,8 @@ def gpipe_order(functions, stages, microbatches):
         if first < microbatches:
             done = style.count(first, "forward")
             return f"Stage {s} runs a backward after {done}; in GPipe all {microbatches} forwards come first."
-    return _waits(plan, stages, microbatches)
+    slow = _waits(plan, stages, microbatches)
+    return f"{slow} Let neighbouring stages take the micro-batches in the same order." if slow else None
 
 
 def one_f_one_b_order(functions, stages, microbatches):
