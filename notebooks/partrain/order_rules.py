@@ -14,8 +14,10 @@ def gpipe_order(functions, stages, microbatches):
     for s, items in enumerate(plan):
         first = next(at for at, (letter, *_) in enumerate(items) if letter == "B")
         if first < microbatches:
-            return f"Stage {s} runs a backward after {first} forwards; in GPipe all {microbatches} forwards come first."
-    return _waits(plan, stages, microbatches)
+            done = style.count(first, "forward")
+            return f"Stage {s} runs a backward after {done}; in GPipe all {microbatches} forwards come first."
+    slow = _waits(plan, stages, microbatches)
+    return f"{slow} Let neighbouring stages take the micro-batches in the same order." if slow else None
 
 
 def one_f_one_b_order(functions, stages, microbatches):

@@ -286,7 +286,7 @@ one_f_one_b_order = Exercise(
     "one_f_one_b_order",
     reference=pipeline.one_f_one_b_order,
     points=4,
-    examples=(call(4, 8), call(3, 2)),
+    examples=(call(4, 8), call(5, 2)),  # in the second stages run out of forwards before their first backward
     draw=_draw,
     accepts=accepts_1f1b,
     refusals=REFUSALS,

@@ -230,6 +230,12 @@ def _rows_first_columns(X, W_up, W_down, devices):
     return np.hstack([gelu(z) @ down for z, down in cut])
 
 
+def _rows_first_evenly(X, W_up, W_down, devices):
+    """As np.split or split_rows cuts: an error where devices do not divide the hidden size."""
+    cut = zip(np.split(X, int(devices), axis=1), np.split(W_up, int(devices)), strict=True)
+    return sum(gelu(x @ up) for x, up in cut) @ W_down
+
+
 ROWS_FIRST = (
     "The first matrix was cut by rows: each device took the GeLU of its partial sum. The GeLU of a sum is not the sum "
     "of the GeLUs."
@@ -255,6 +261,7 @@ tensor_parallel_mlp = Exercise(
     ),
     mistakes=(
         Mistake("rows_first", lambda X, U, D, t: sum(gelu(z) for z in _row_sums(X, U, t)) @ D, ROWS_FIRST),
+        Mistake("rows_first", _rows_first_evenly, ROWS_FIRST),
         Mistake("rows_first", _rows_first_columns, ROWS_FIRST),
         Mistake(
             "first_device_only",

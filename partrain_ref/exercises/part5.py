@@ -24,8 +24,10 @@ NOT_MINUS_1 = "That counts p idle rounds on each stage. A stage waits for the p 
 BUSY = "That is the share of the time in which a stage is at work. The bubble is the rest."
 PERCENT = "That is in percent. Return a share between 0 and 1."
 SWAPPED = "Stages and micro-batches are taken for each other there."
+NAIVE = "That is the naive schedule, in which one stage works at a time. In GPipe stages work side by side."
 INTERLEAVED = "That is a formula for interleaved chunks. Here each device holds one stage, in one piece."
 P, M = STAGES, MICROBATCHES
+OF_100 = 100 * (P - 1) / (M + P - 1)  # idle share of total time in percent, which people round to one decimal too
 
 bubble_of_total = Exercise(
     "bubble_of_total",
@@ -39,11 +41,13 @@ bubble_of_total = Exercise(
         Mistake("stages_over_microbatches", P / M, STAGES_OVER),
         Mistake("off_by_one", (P - 1) / (M + P), ONE_OFF),
         Mistake("idle_rounds_off_by_one", P / (M + P - 1), NOT_MINUS_1),
+        Mistake("idle_rounds_off_by_one", P / (M + P), NOT_MINUS_1),
         Mistake("interleaved", (P - 1) / (2 * M + P - 1), INTERLEAVED),
         Mistake("interleaved", (P - 1) / (2 * M), INTERLEAVED),
         Mistake("busy_share", M / (M + P - 1), BUSY),
         Mistake("swapped", (M - 1) / (M + P - 1), SWAPPED),
-        Mistake("percent", 100 * (P - 1) / (M + P - 1), PERCENT, unit=True),
+        Mistake("naive_schedule", (P - 1) / P, NAIVE),
+        *(Mistake("percent", round(OF_100, places), PERCENT, unit=True) for places in (3, 1)),
         Mistake("percent_over_ideal", 100 * (P - 1) / M, OVER_IDEAL + " And it is in percent.", unit=True),
     ),
 )
@@ -67,7 +71,10 @@ bubble_over_ideal = Exercise(
         Mistake("off_by_one", (P - 1) / (M + P), ONE_OFF),
         Mistake("swapped", (M - 1) / P, SWAPPED),
         Mistake("percent", 100 * (P - 1) / M, PERCENT.replace("a share between 0 and 1", "a fraction"), unit=True),
-        Mistake("percent_of_total", 100 * (P - 1) / (M + P - 1), OF_TOTAL + " And it is in percent.", unit=True),
+        *(
+            Mistake("percent_of_total", round(OF_100, places), OF_TOTAL + " And it is in percent.", unit=True)
+            for places in (3, 1)
+        ),
     ),
 )
 

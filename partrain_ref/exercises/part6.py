@@ -214,19 +214,18 @@ where_it_breaks = Exercise(
         Mistake(
             "first_product",
             "a",
-            "That doubts the partial sums. They add up to the whole product: it is a sum over the rows of W_up.",
+            "The partial sums do add up to the whole product: it is a sum over the rows of W_up.",
         ),
         Mistake(
             "second_product",
             "c",
-            "That takes a cut by columns for a misfit. Each device has an array of the full inner size there, and a "
-            "column of W_down has as many entries.",
+            "The shapes do fit. Each device has an array of the full inner size there, and W_down has as many rows.",
         ),
         Mistake(
             "rounding",
             "d",
-            "That takes rounding for the cause. Another order of addition changes the last digits only, and here the "
-            "first ones differ.",
+            "Rounding is not the cause. Another order of addition changes the last digits only, and here the first "
+            "ones differ.",
         ),
     ),
 )

@@ -21,6 +21,7 @@ def head_cuts(heads, devices):
         HEIGHT,
         svg.text(LEFT, 30, f"the {hidden:,} columns of Wq, Wk and Wv, head by head", bold=True),
         svg.text(LEFT, 48, f"{style.count(heads, 'head')} of {HEAD_SIZE} columns", style.SMALL, style.QUIET),
+        *(_legend() if devices > 1 else ()),
         *_heads(heads),
         *_devices(devices),
         *_cuts(heads, devices),
@@ -41,6 +42,14 @@ def _sentence(heads, devices, hidden, torn):
         return f"{start} {style.count(each, 'whole head')} on each, {hidden // devices:,} of {hidden:,} columns."
     first = f"a cut runs through head {torn[0]}" if len(torn) == 1 else f"cuts run through {len(set(torn))} heads"
     return f"{start} {first}, so the scores of such a head would be partial sums before the softmax."
+
+
+def _legend():
+    """What the two kinds of cut look like."""
+    for x, words, dash in ((446, "cut between heads", "5 3"), (592, "cut through a head", "")):
+        cut = {"stroke_dasharray": dash} if dash else {}
+        yield svg.line(x, 36, x, 52, style.BLUE if dash else style.VERMILION, stroke_width=2, **cut)
+        yield svg.text(x + 6, 48, words if dash else f"✗ {words}", style.SMALL, style.QUIET)
 
 
 def _heads(heads):

@@ -56,8 +56,8 @@ def _sentence(devices, up, down, late):
         )
     second = "one all-gather" if down == "columns" else "another"
     return (
-        f"{start} one all-reduce is needed before the GeLU and {second} at the end; with the first one after the "
-        f"GeLU, the result is off by up to {_plain(late)}."
+        f"{start} one all-reduce is needed before the GeLU and {second} at the end; if the first came after the "
+        f"GeLU, the result would be off by up to {_plain(late)}."
     )
 
 

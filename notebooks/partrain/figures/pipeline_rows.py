@@ -172,7 +172,7 @@ def _axis(ran, y, scale, time):
     """The axis under the rows, with its unit and the end of the update."""
     yield svg.line(LEFT, y, RIGHT, y, style.QUIET)
     yield svg.text(LEFT, y + 21, "0", style.SMALL, style.QUIET)
-    words = "time → (unit: one forward of one micro-batch)"
+    words = "time → (unit: one forward of one micro-batch on one stage)"
     yield svg.text((LEFT + RIGHT) / 2, y + 21, words, style.SMALL, style.QUIET, "middle")
     if ran.total and not ran.stuck:
         x = LEFT + ran.total * scale

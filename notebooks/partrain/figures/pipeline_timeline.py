@@ -95,8 +95,9 @@ class _Facts:
         who = ", ".join([*sizes, name or self.name()])
         if self.slow_stage and not self.holds:
             s, factor = self.slow_stage
+            unit = "device" if self.chunks > 1 else "stage"
             return (
-                f"{who}, stage {s} taking {factor:g} times as long: {measured}; the formula for equal stages says "
+                f"{who}, {unit} {s} taking {factor:g} times as long: {measured}; the formula for equal stages says "
                 f"{_percent(self.formula[0])} of the total."
             )
         first = "device 0" if self.chunks > 1 else "stage 0"
@@ -122,7 +123,7 @@ def _own_sentence(own, facts, ran, items):
 
 
 def _percent(share):
-    return f"{100 * share:.1f}%"
+    return f"{100 * share:,.1f}%"
 
 
 def _table(facts, time, stuck):

@@ -30,6 +30,6 @@ def head_cuts():
     """Part 6: which attention heads each device holds."""
     return Panel(
         draw_head_cuts,
-        heads=one_of("Heads", 8, [2, 4, 6, 8, 12, 16, 32, 40, 64, 96]),
-        devices=one_of("Devices", 4, [1, 2, 3, 4, 6, 8, 16]),
+        heads=one_of("Heads", 12, [2, 4, 6, 8, 12, 16, 32, 40, 64, 96]),
+        devices=one_of("Devices", 4, [1, 2, 3, 4, 6, 8, 12, 16]),
     )

@@ -46,7 +46,7 @@ def test_the_timeline_has_the_numbers_of_the_reference(shape):
     picture = pipeline_timeline(*shape)
     words = texts(picture)
     assert style.short(total) in words and f"ideal {style.short(working)}" in words
-    assert f"{100 * (1 - working / total):.1f}%" in words and f"{100 * (total / working - 1):.1f}%" in words
+    assert f"{100 * (1 - working / total):.1f}%" in words and f"{100 * (total / working - 1):,.1f}%" in words
     flying = pipeline.peak_in_flight(order)
     assert all(words[words.index("in flight") + 1 :].count(str(n)) >= flying.count(n) for n in set(flying))
     formula = pipeline.pipeline_bubble(p, m)
