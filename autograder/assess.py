@@ -11,11 +11,13 @@ from dataclasses import replace
 from autograder import compare, verdict
 from autograder.compare import NotData, Off, Raised
 from autograder.exercise import Call, Exercise
+from autograder.rounding import rounded
 from autograder.verdict import Verdict
 from autograder.wire import Bundle, Outcome
 from autograder.words import TIME_LIMIT, call_words, known_error, limit_words, value_words
 
 SAME_INPUT = "The same input gave different answers on different calls."
+ROUNDED = "It looks rounded. Return the number as it comes out."
 STUB_REACHED = (
     "Not started yet: the line `raise NotImplementedError` is still reached. Remove it when the rest is written."
 )
@@ -98,10 +100,21 @@ def _wrong_values(exercise: Exercise, calls, outcomes, values, offs) -> Verdict:
         elif any(outcome.changed for outcome in outcomes[: len(calls)]):
             lines.append("It also changed its input. Work on a copy: others still need the original.")
             reason = "changed"
+        elif _rounded(exercise, calls, values, offs):
+            lines.append(ROUNDED)
+            reason = "rounded"
         elif exercise.kind == "number":
-            lines = [f"{lines[0]} {_asked_for(exercise)}".strip()]
+            lines = [f"{lines[0]} {_asked_for(exercise, values[at])}".strip()]
     message = "\n".join(filter(None, lines))
     return verdict.wrong(exercise.points, message, mistake.name if mistake else None, reason=reason)
+
+
+def _rounded(exercise: Exercise, calls, values, offs) -> bool:
+    """Whether every function value that is off is the right one, rounded."""
+    rows = [row for row in zip(calls, values, offs, strict=True) if row[2]]
+    return exercise.kind == "function" and all(
+        rounded(value, exercise.run(exercise.reference, one)) for one, value, _ in rows
+    )
 
 
 def _wavers(exercise: Exercise, calls, values) -> bool:
@@ -145,9 +158,10 @@ def _called(exercise: Exercise, one: Call) -> str:
     return f"{exercise.name}, tried as a whole," if exercise.scenario else call_words(exercise.name, one)
 
 
-def _asked_for(exercise: Exercise) -> str:
-    places = f"{exercise.digits} decimal{'s' if exercise.digits > 1 else ''}" if exercise.digits else ""
-    asked = ", to ".join(filter(None, [exercise.unit, places]))
+def _asked_for(exercise: Exercise, value) -> str:
+    fraction = exercise.whole and value % 1 != 0
+    places = f"to {exercise.digits} decimal{'s' if exercise.digits > 1 else ''}" if exercise.digits else ""
+    asked = ", ".join(filter(None, [exercise.unit, places or "a whole number" * fraction]))
     return f"Asked for: {asked}." if asked else ""
 
 

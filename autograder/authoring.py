@@ -61,7 +61,7 @@ def examples(exercise: Exercise) -> dict:
         "mistakes": [{"answer": m.twin, "sentence": m.sentence} for m in exercise.mistakes],
     }
     if is_number:
-        return {**public, "digits": exercise.digits, "unit": exercise.unit}
+        return {**public, "digits": exercise.digits, "whole": exercise.whole, "unit": exercise.unit}
     return {**public, "letters": sorted([exercise.reference, *(m.twin for m in exercise.mistakes)])}
 
 
@@ -92,7 +92,9 @@ def execute(path: Path) -> None:
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-    NotebookClient(nb, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}).execute()
+    where = {"metadata": {"path": str(path.parent)}}
+    # a busy machine may send one print in two pieces; git keeps one
+    NotebookClient(nb, timeout=120, kernel_name="python3", coalesce_streams=True, resources=where).execute()
     nb.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},

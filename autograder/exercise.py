@@ -114,6 +114,11 @@ class Exercise:
     def digits_asked(self) -> int | None:
         return self.digits if self.kind == "number" else None
 
+    @property
+    def whole(self) -> bool:
+        """Whether a count is asked for, so that no fraction will do."""
+        return self.kind == "number" and self.digits == 0 and isinstance(self.reference, int)
+
     def hidden(self, key: bytes) -> tuple[Call, ...]:
         """The hidden calls of one student: the same key gives the same calls. Draws that blur mistakes are rejected."""
         if self.draw is None:

@@ -20,6 +20,7 @@ REASONS = {
     "examples only": "right on the visible examples only",
     "changed": "changed its input",
     "state": "different answers for the same input",
+    "rounded": "rounded where the number itself is asked for",
     "value": "a wrong value that no known mistake explains",
     "refusals": "bad input gets through",
     "missing": "the name is not there when its check runs",

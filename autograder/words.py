@@ -22,12 +22,15 @@ LIMITS = (  # exception, what its text holds, what a student is told
     ("RuntimeError", "can't start new thread", "starts more threads than a hand-in may start."),
 )
 MOST = 120
+MOST_OF_A_CALL = 400  # shared out among its arguments
 MOST_OF_A_RECORD = 400  # only our own calls hold records
 
 
 def call_words(name: str, one: Call) -> str:
     """`name(2.0, [100, 300], accum=8)`, shortened where it is long."""
-    listed = [value_words(value) for value in one.args] + [f"{k}={value_words(v)}" for k, v in one.kwargs.items()]
+    most = min(MOST, MOST_OF_A_CALL // max(1, len(one.args) + len(one.kwargs)))
+    listed = [value_words(value, most) for value in one.args]
+    listed += [f"{key}={value_words(value, most)}" for key, value in one.kwargs.items()]
     return f"{name}({', '.join(listed)})"
 
 
@@ -36,12 +39,12 @@ def limit_words(raised: str, text: str) -> str:
     return next((said for name, part, said in LIMITS if raised == name and part in text), "")
 
 
-def value_words(value: Any) -> str:
-    """A value without numpy's own wrapping, at most 120 characters, a record's at most 400."""
+def value_words(value: Any, most: int = MOST) -> str:
+    """A value without numpy's own wrapping, at most `most` characters, a record's at most 400."""
     if isinstance(value, NotData | Raised):
         return f"an object of type {value.type_name}"
     text = " ".join(repr(_plain(value)).split())
-    most = MOST_OF_A_RECORD if is_dataclass(value) else MOST
+    most = MOST_OF_A_RECORD if is_dataclass(value) else most
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -53,9 +56,18 @@ def known_error(name: str) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
-    return value
+    return _Typed(value) if isinstance(value, float) else value
+
+
+class _Typed(float):
+    """A float that shows 72000000000.0 as 72e9, as somebody would type it; others as Python does."""
+
+    def __repr__(self) -> str:
+        power = next((power for power in (12, 9, 6) if 10**power <= abs(self) < 1e15), 0)
+        text = f"{self / 10**power:g}e{power}"
+        return text if power and float(text) == self else super().__repr__()

@@ -21,10 +21,10 @@ class _Record:
 def _typed(value: object) -> str:
     if isinstance(value, float):
         value = int(value) if float(value).is_integer() else float(value)
-    for power in (12, 9, 6):
-        text = f"{value / 10**power:g}e{power}" if isinstance(value, int) and value >= 10**power else ""
-        if text and float(text) == value:
-            return text
+    power = next((power for power in (12, 9, 6) if isinstance(value, int) and 10**power <= abs(value) < 10**15), 0)
+    text = f"{value / 10**power:g}e{power}" if power else ""
+    if text and float(text) == value:
+        return text
     return repr(value)
 
 

@@ -6,8 +6,11 @@ import shutil
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+hypothesis.settings.register_profile("house", deadline=None)  # a busy machine is no fault of the code
+hypothesis.settings.load_profile("house")
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "notebooks"))
 sys.path.insert(0, str(REPOSITORY / "tests" / "support"))  # what several test files use

@@ -42,6 +42,15 @@ def off(answer, wanted, tolerance):
     return None if _alike(answer, wanted, tolerance) else ""
 
 
+def rounded(answer, wanted):
+    """Whether a number or an array is the one wanted, rounded to some decimals or cut to whole numbers."""
+    if not (isinstance(wanted, float) or _is_array(wanted)) or not (_number_like(answer) or _is_array(answer)):
+        return False
+    right = np.asarray(wanted, dtype=float)
+    shorter = (np.trunc(right), *(np.round(right, digits) for digits in range(9)))
+    return any(np.allclose(answer, short, rtol=1e-14, atol=0) for short in shorter)
+
+
 def _alike(answer, wanted, tolerance):
     if _number_like(wanted):
         answer = answer.item() if _is_array(answer) and answer.shape == () else answer

@@ -1,6 +1,5 @@
 """check(name, answer): visible examples, known wrong values and hints. The hidden cases stay with the teacher."""
 
-import hashlib
 import json
 import os
 import warnings
@@ -9,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from IPython import get_ipython
 
-from partrain.alike import alike, off
+from partrain.alike import alike, off, rounded
 from partrain.plain import pack, unpack
 from partrain.properties import PROPERTIES
 from partrain.scenarios import NotWritten
+from partrain.short_answers import check_choice, check_number
 from partrain.unfinished import NotStarted, Unfinished, in_lines
 from partrain.words import arose_in, call_words, value_words
 
@@ -42,7 +42,7 @@ def check(name, answer):
     if name not in EXAMPLES:
         raise Unfinished(f"There is no exercise called {name!r} in this part.")
     exercise = EXAMPLES[name]
-    checks = {"function": _check_function, "number": _check_number, "choice": _check_choice}
+    checks = {"function": _check_function, "number": check_number, "choice": check_choice}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # numpy's remarks on an unfinished answer would bury the message
         try:
@@ -52,9 +52,6 @@ def check(name, answer):
                 raise
             said = str(error)
     print(*in_lines(said), sep="\n")
-
-
-# ---- functions ----------------------------------------------------------------------------------------------------
 
 
 def _check_function(name, answer, exercise):
@@ -74,8 +71,12 @@ def _check_function(name, answer, exercise):
             legal = "This input is legal: it should get an answer." if got.kind == "ValueError" else ""
             said = f"{_words(name, one)} stopped with {got.words}"
             raise Unfinished("\n".join(filter(None, [said, hint or legal])))
-        wrong = off(got, unpack(one["answer"]), exercise["tolerance"])
+        right = unpack(one["answer"])
+        wrong = off(got, right, exercise["tolerance"])
         if wrong is not None:
+            hint = hint or (
+                "It looks rounded. Return the number as it comes out." if not wrong and rounded(got, right) else ""
+            )
             raise Unfinished("\n".join(filter(None, [f"{_words(name, one)} gave {value_words(got)}.", wrong, hint])))
     for one in exercise["refusals"]:
         _check_refusal(name, answer, one)
@@ -155,46 +156,3 @@ def _same(got, raw, tolerance):
 
 def _words(name, one):
     return call_words(name, *_inputs(one))
-
-
-# ---- typed numbers and choices ------------------------------------------------------------------------------------
-
-
-def _check_number(name, answer, exercise):
-    if answer is ... or answer is None:
-        raise NotStarted(f"{name}: not answered yet. Put a number in the place of the three dots.")
-    value = pack(answer)
-    if isinstance(value, dict) and "array" in value and value["array"]["shape"] == []:
-        value = unpack(value).item()
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Unfinished(f"{name} must be one number, not {value_words(answer)}.")
-    digits = exercise["digits"]
-    if _digest(exercise, f"{round(float(value), digits) + 0.0:.{digits}f}") == exercise["digest"]:
-        return "right."
-    for mistake in exercise["mistakes"]:
-        if round(float(value), digits) == round(mistake["answer"], digits):
-            raise Unfinished(f"{name} = {value_words(value)} is not it.\n{mistake['sentence']}")
-    places = f", to {digits} decimal{'s' if digits > 1 else ''}" if digits else ""
-    raise Unfinished(
-        f"{name} = {value_words(value)} is not it yet. Asked for: {exercise['unit'] or 'a number'}{places}."
-    )
-
-
-def _check_choice(name, answer, exercise):
-    if answer is ... or answer is None:
-        raise NotStarted(
-            f'{name}: not answered yet. Put a letter in quotes in the place of the three dots, such as "a".'
-        )
-    letter = answer.strip().lower() if isinstance(answer, str) else answer
-    if letter not in exercise["letters"]:
-        raise Unfinished(
-            f"{name} must be one of the letters {', '.join(exercise['letters'])}, not {value_words(answer)}."
-        )
-    if _digest(exercise, letter) == exercise["digest"]:
-        return "right."
-    hint = next((m["sentence"] for m in exercise["mistakes"] if m["answer"] == letter), "")
-    raise Unfinished(f"{name} = {letter!r} is not it.\n{hint}".rstrip())
-
-
-def _digest(exercise, text):
-    return hashlib.sha256(f"{exercise['salt']}:{text}".encode()).hexdigest()

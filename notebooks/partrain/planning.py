@@ -6,24 +6,17 @@ They hold numbers and do nothing else. Once made they do not change: `dataclasse
 from dataclasses import dataclass, fields
 
 from partrain.need import need_counts, need_counts_or_zero, need_positive, need_positive_or_zero
+from partrain.typed import typed
 
 
 class _Record:
     """Shows its fields as somebody would type them: memory_bytes=72e9 instead of 72000000000.0."""
 
     def __repr__(self):
-        listed = (f"{field.name}={_typed(getattr(self, field.name))}" for field in fields(self))
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        whole = {name: int(value) for name, value in values.items() if isinstance(value, float) and value % 1 == 0}
+        listed = (f"{name}={typed(value)}" for name, value in (values | whole).items())
         return f"{type(self).__name__}({', '.join(listed)})"
-
-
-def _typed(value):
-    if isinstance(value, float):
-        value = int(value) if float(value).is_integer() else float(value)
-    for power in (12, 9, 6):
-        text = f"{value / 10**power:g}e{power}" if isinstance(value, int) and value >= 10**power else ""
-        if text and float(text) == value:
-            return text
-    return repr(value)
 
 
 @dataclass(frozen=True, repr=False)

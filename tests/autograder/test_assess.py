@@ -6,7 +6,9 @@ import pytest
 from autograder import verdict, wire
 from autograder.assess import SAME_INPUT, assess
 from autograder.exercise import Call, Exercise, Mistake, call, refuse
+from autograder.rounding import rounded
 from autograder.wire import Bundle, NotData, Outcome
+from autograder.words import value_words
 
 
 def bubble(stages, microbatches):
@@ -175,3 +177,37 @@ def test_nothing_on_a_hidden_input_is_told_in_the_students_words():
     assert (
         "it stopped with an error of its own kind." in assess(EXERCISE, CALLS, Bundle("bubble", outcomes=own)).message
     )
+
+
+def test_a_right_number_that_was_rounded_is_told_so():
+    assert rounded(3.14, 3.14159) and rounded(3, 3.14159) and rounded(np.array([0.33, 0.67]), np.array([1 / 3, 2 / 3]))
+    assert not rounded(3.15, 3.14159) and not rounded("3.14", 3.14159) and not rounded(7, 8)
+    short = said(lambda p, m: round(bubble(p, m), 4))
+    assert short.message == "bubble(4, 8) gave 0.2727.\nIt looks rounded. Return the number as it comes out."
+    assert short.reason == "rounded"
+    assert said(lambda p, m: round(bubble(p, m), 4) + (m > 9)).reason == "value", "rounded in one call only"
+
+
+def test_a_count_is_a_whole_number():
+    steps = Exercise("steps", kind="number", reference=35_763, unit="steps", points=1, mistakes=())
+
+    def judged(value):
+        return assess(steps, (Call(),), Bundle("steps", outcomes=(Outcome(value),)))
+
+    assert judged(35_763) == judged(35_763.0) == verdict.right(1)
+    assert judged(35_762.79).message == "steps = 35762.79 is not it. Asked for: steps, a whole number."
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (7.5e9, "7.5e9"),
+        (2_467_458_000_000.0, "2467458000000.0"),
+        ([1e6, -3.125e12, 2.0], "[1e6, -3.125e12, 2.0]"),
+        (8_388_608, "8388608"),
+        (1e15, "1000000000000000.0"),
+        (float("-inf"), "-inf"),
+    ],
+)
+def test_large_numbers_are_shown_as_they_are_typed(value, words):
+    assert value_words(value) == words

@@ -8,6 +8,7 @@ from statistics import mean, median
 import nbformat
 import pytest
 
+from autograder.stubs import drop_regions
 from partrain_ref.exercises import ASSIGNMENTS
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
@@ -168,6 +169,13 @@ def test_stubs_speak(path):
                 if isinstance(node, ast.FunctionDef):
                     text = ast.get_docstring(node) or ""
                     assert "Return" in text and ("ValueError" in text or "ef" in text), node.name
+
+
+@every
+def test_stubs_fit_a_narrow_window(path):
+    for cell in code(read(path)):
+        if cell.id.endswith("-answer"):
+            assert [line for line in drop_regions(cell.source).splitlines() if len(line) > 80] == [], cell.id
 
 
 @every
