@@ -46,7 +46,7 @@ LAYERS = [  # each may import from those below it
     ("demo", "doctor", "report", "authoring", "platforms"),
     ("export",),
     ("grade", "regrade"),
-    ("lock", "footing"),
+    ("lock", "footing", "tally"),
     ("ledger", "nbgrader_config", "breakouts", "workers"),
     ("overview",),
     ("stage", "recorded"),
@@ -62,7 +62,7 @@ LAYERS = [  # each may import from those below it
     ("stubs", "sandbox", "wire", "verdict", "attempts", "quick", "sources"),
     ("exercise",),
     ("compare",),
-    ("forms",),
+    ("forms", "rounding"),
 ]
 
 

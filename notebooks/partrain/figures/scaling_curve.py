@@ -5,6 +5,7 @@ import math
 from partrain import style
 from partrain.figures import svg
 from partrain.figures.axes import Axis
+from partrain.figures.update_times import Run
 
 MOST = 4096  # devices on the axes
 GRID = [2 ** (power / 4) for power in range(49)]  # devices at which the curves are worked out
@@ -29,7 +30,7 @@ def scaling_curve(seconds, devices, nbytes, bandwidth, latency, overlap, yours=N
     in seconds; overlap: the share of the shorter of computing and communication that is hidden behind the longer.
     yours, if given, is the reader's communication time on `devices`; unfinished says why there is none.
     """
-    run = _Run(seconds, nbytes, bandwidth, latency, overlap)
+    run = Run(seconds, nbytes, bandwidth, latency, overlap)
     sentence = unfinished or _sentence(run, devices)
     if yours is not None:
         same = math.isclose(yours, run.communication(devices), rel_tol=AGREE, abs_tol=1e-12)
@@ -45,49 +46,6 @@ def scaling_curve(seconds, devices, nbytes, bandwidth, latency, overlap, yours=N
         *_marks(run, devices, time, yours),
         *_table(run, devices, yours),
     )
-
-
-class _Run:
-    """The times of one update on n devices, in seconds."""
-
-    def __init__(self, seconds, nbytes, bandwidth, latency, overlap):
-        self.seconds, self.latency, self.overlap = seconds, latency, overlap
-        self.transfer = nbytes / bandwidth  # seconds for the array once
-
-    def computing(self, n):
-        return self.seconds / n
-
-    def waiting(self, n):
-        return 2 * (n - 1) * self.latency
-
-    def sending(self, n):
-        return 2 * (n - 1) / n * self.transfer
-
-    def communication(self, n):
-        return self.waiting(n) + self.sending(n)
-
-    def hidden(self, n):
-        return self.overlap * min(self.computing(n), self.communication(n))
-
-    def update(self, n):
-        return self.computing(n) + self.communication(n) - self.hidden(n)
-
-    def speedup(self, n):
-        return self.seconds / self.update(n)
-
-    def crossing(self):
-        """The first whole number of devices on which communication takes at least as long as computing."""
-
-        def waits(n):  # where the two are equal, float noise must not decide
-            return self.communication(n) >= self.computing(n) * (1 - 1e-12)
-
-        low, high = 1, 2
-        while not waits(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if waits(middle) else (middle, high)
-        return high
 
 
 def _sentence(run, n):
