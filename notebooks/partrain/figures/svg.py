@@ -34,11 +34,14 @@ class Picture:
 
 
 def picture(sentence, height, *parts):
-    """Put parts on a card of style.WIDTH by `height` pixels that carries the sentence as its text alternative."""
+    """Put parts on a card of style.WIDTH by `height` pixels that carries the sentence as its text alternative.
+
+    The picture has a shape and no size of its own: an exported page shows it as an image, which on paper then fits.
+    """
     width = style.WIDTH
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label={quoteattr(sentence)} '
-        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="{style.FONT}" '
+        f'viewBox="0 0 {width} {height}" font-family="{style.FONT}" '
         f'font-size="{style.TEXT}" '
         f'style="width: 100%; min-width: 560px; max-width: {width}px; height: auto; display: block">'
     )
