@@ -119,14 +119,35 @@ def browser(width: int = 1280, height: int = 1000, asked: list | None = None):
 def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
     """The page of one notebook, its kernel idle."""
     with browser(width, height) as page:
-        page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
-        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
-        page.wait_for_function(IDLE)
+        open_notebook(page, url, name)
         yield page
+
+
+def open_notebook(page, url: str, name: str) -> None:
+    page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+    page.wait_for_function(IDLE)
+
+
+def end_kernels(url: str) -> None:
+    """End every notebook's kernel, so that the next notebook has the machine to itself."""
+    mine = {"Authorization": f"token {TOKEN}"}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/api/sessions", headers=mine)) as reply:
+        sessions = json.load(reply)
+    for one in sessions:
+        gone = urllib.request.Request(f"{url}/api/sessions/{one['id']}", headers=mine, method="DELETE")
+        urllib.request.urlopen(gone).close()
 
 
 STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
     .some(cell => /[\\d*]/.test(cell.textContent))"""
+# between two cells too the kernel is idle for a moment; after the last it stays so
+STAYS_IDLE = """() => {
+    const waits = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('*'));
+    const busy = document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status !== 'idle';
+    window.idleSince = waits || busy ? null : window.idleSince ?? performance.now();
+    return window.idleSince !== null && performance.now() - window.idleSince > 1500;
+}"""
 
 
 def put_away_a_dialog(page) -> None:
@@ -138,7 +159,7 @@ def put_away_a_dialog(page) -> None:
 
 
 def run_all(page) -> None:
-    """Run every cell and wait until the kernel is idle again."""
+    """Run every cell and wait until the kernel stays idle."""
     for _ in range(5):  # the keys go astray while the page is still settling
         put_away_a_dialog(page)
         with contextlib.suppress(Exception):
@@ -149,10 +170,8 @@ def run_all(page) -> None:
         with contextlib.suppress(Exception):
             page.wait_for_function(STARTED, timeout=6000)
             break
-    page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE)
-    page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE)
+    page.evaluate("window.idleSince = null")
+    page.wait_for_function(STAYS_IDLE, polling=100)
 
 
 def handles(page) -> list:
