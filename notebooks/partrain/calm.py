@@ -2,6 +2,8 @@
 
 from contextlib import contextmanager
 
+from partrain.unfinished import in_lines
+
 
 @contextmanager
 def once_written():
@@ -9,9 +11,13 @@ def once_written():
     try:
         yield
     except NotImplementedError:
-        print("This cell waits for your function above. Write it, then run this cell again.")
+        _say("This cell waits for your function above. Write it, then run this cell again.")
     except NameError as error:
-        print(f"This cell waits for a cell above: {error}.")
+        _say(f"This cell waits for a cell above: {error}.")
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
-        print(f"This cell waits for your function above; it stopped with {type(error).__name__}: {reason}")
+        _say(f"This cell waits for your function above; it stopped with {type(error).__name__}: {reason}")
+
+
+def _say(words):
+    print(*in_lines(words), sep="\n")

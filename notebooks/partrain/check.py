@@ -13,7 +13,7 @@ from partrain.alike import alike, off
 from partrain.plain import pack, unpack
 from partrain.properties import PROPERTIES
 from partrain.scenarios import NotWritten
-from partrain.unfinished import NotStarted, Unfinished
+from partrain.unfinished import NotStarted, Unfinished, in_lines
 from partrain.words import arose_in, call_words, value_words
 
 EXAMPLES = json.loads((Path(__file__).parent / "examples.json").read_text(encoding="utf-8"))
@@ -50,8 +50,8 @@ def check(name, answer):
         except NotStarted as error:
             if "NBGRADER_EXECUTION" in os.environ or not hasattr(get_ipython(), "kernel"):
                 raise
-            said = error
-    print(said)
+            said = str(error)
+    print(*in_lines(said), sep="\n")
 
 
 # ---- functions ----------------------------------------------------------------------------------------------------

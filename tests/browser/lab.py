@@ -21,7 +21,9 @@ FLAGS = [
 ]
 TOKEN = "of-the-tests"
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-IDLE = "() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
+# the indicator says "idle" before there is a kernel, too; a cell run then opens a dialog that asks for one
+IDLE = """() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'
+    && /\\| Idle/.test(document.querySelector('#jp-main-statusbar')?.textContent)"""
 
 
 def chromium() -> str | None:
@@ -37,10 +39,11 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def lab(folder: Path, settings: str = ""):
+def lab(folder: Path, settings: str = "", dark: bool = False):
     """A JupyterLab with a home of its own, started in `folder`; yields its address.
 
     settings: what stands in the nbgrader_config.py of its user, beside the one that `folder` may hold.
+    dark: whether it opens in JupyterLab's dark theme.
     """
     home, port = Path(tempfile.mkdtemp(prefix="lab-")), free_port()
     env = {**os.environ, "HOME": str(home)}
@@ -52,6 +55,10 @@ def lab(folder: Path, settings: str = ""):
     page_config = home / "config_dir" / "labconfig" / "page_config.json"
     page_config.parent.mkdir(parents=True)
     page_config.write_text(json.dumps({"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}))
+    if dark:
+        themes = home / "settings" / "@jupyterlab" / "apputils-extension" / "themes.jupyterlab-settings"
+        themes.parent.mkdir(parents=True)
+        themes.write_text(json.dumps({"theme": "JupyterLab Dark"}))
     (home / "config_dir" / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
     command = [
         *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),

@@ -169,5 +169,16 @@ def test_a_cell_that_uses_an_unfinished_function_waits_calmly(capsys):
     with once_written():
         _ = None + 1
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "This cell waits for your function above. Write it, then run this cell again."
-    assert said[1].startswith("This cell waits for your function above; it stopped with TypeError: unsupported")
+    assert " ".join(said[:2]) == "This cell waits for your function above. Write it, then run this cell again."
+    assert " ".join(said[2:]).startswith("This cell waits for your function above; it stopped with TypeError: unsupported")
+
+
+def test_what_a_check_says_is_cut_into_lines_between_words_and_keeps_its_own_line_ends():
+    from partrain.unfinished import COLUMNS, Unfinished, in_lines
+
+    said = "per_token_loss([2.0, 1.0], [100, 300]) gave 1.5.\n" + "That is the mean of the means. " * 5 + "x" * 90
+    lines = in_lines(said)
+    assert lines[0] == said.splitlines()[0] and lines[-1] == "x" * 90
+    assert all(len(line) <= COLUMNS for line in lines[:-1])
+    assert " ".join(lines).split() == said.split()
+    assert Unfinished(said)._render_traceback_() == lines
