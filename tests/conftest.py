@@ -16,6 +16,17 @@ pytest.register_assert_rewrite("pictures")
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
+# Two processes take one file after the other: the longest come first, so that none is left alone with one at the end.
+LONGEST = (
+    *("test_corpus.py", "test_class_run.py", "test_grade.py", "test_samples.py", "test_many.py", "test_docs.py"),
+    *("test_side_by_side.py", "test_answer.py", "test_breakouts.py", "test_sandbox.py", "test_class_level.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
+
 
 @pytest.fixture(scope="session")
 def repository() -> Path:

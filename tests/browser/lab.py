@@ -149,12 +149,11 @@ def end_kernels(url: str) -> None:
 STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
     .some(cell => /[\\d*]/.test(cell.textContent))"""
 # between two cells too the kernel is idle for a moment; after the last it stays so
-STAYS_IDLE = """() => {
+STAYS_IDLE = f"""() => {{
     const waits = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('*'));
-    const busy = document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status !== 'idle';
-    window.idleSince = waits || busy ? null : window.idleSince ?? performance.now();
+    window.idleSince = !waits && ({IDLE})() ? window.idleSince ?? performance.now() : null;
     return window.idleSince !== null && performance.now() - window.idleSince > 1500;
-}"""
+}}"""
 
 
 def put_away_a_dialog(page) -> None:
