@@ -20,6 +20,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 TOKEN = "of-the-tests"
+START = "from autograder import quick; from jupyterlab.labapp import main; main()"
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 # the indicator says "idle" before there is a kernel, too; a cell run then opens a dialog that asks for one
 IDLE = """() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'
@@ -61,7 +62,7 @@ def lab(folder: Path, settings: str = "", dark: bool = False):
         themes.write_text(json.dumps({"theme": "JupyterLab Dark"}))
     (home / "config_dir" / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(sys.executable, "-c", START, "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
     ]
     with (home / "log").open("w") as log:

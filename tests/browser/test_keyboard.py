@@ -81,7 +81,7 @@ def test_from_opening_to_submitting(repository, tmp_path):
         before = picture.get_attribute("aria-label")
         tab_to(page, "noUi-handle", most=4)
         press("ArrowRight")
-        page.wait_for_function("before => !document.querySelector(`svg[aria-label=\"${before}\"]`)", arg=before)
+        page.wait_for_function('before => !document.querySelector(`svg[aria-label="${before}"]`)', arg=before)
         assert before.startswith("8 GPUs") and picture.get_attribute("aria-label").startswith("9 GPUs")
         tab_to(page, "jp-Cell", most=4, key="Shift+Tab")
 

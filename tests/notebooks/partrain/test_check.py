@@ -170,7 +170,9 @@ def test_a_cell_that_uses_an_unfinished_function_waits_calmly(capsys):
         _ = None + 1
     said = capsys.readouterr().out.splitlines()
     assert " ".join(said[:2]) == "This cell waits for your function above. Write it, then run this cell again."
-    assert " ".join(said[2:]).startswith("This cell waits for your function above; it stopped with TypeError: unsupported")
+    assert " ".join(said[2:]).startswith(
+        "This cell waits for your function above; it stopped with TypeError: unsupported"
+    )
 
 
 def test_what_a_check_says_is_cut_into_lines_between_words_and_keeps_its_own_line_ends():
