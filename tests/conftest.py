@@ -19,8 +19,9 @@ os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
 
 # Two processes take one file after the other: the longest come first, so that none is left alone with one at the end.
 LONGEST = (
-    *("test_corpus.py", "test_class_run.py", "test_grade.py", "test_samples.py", "test_many.py", "test_docs.py"),
-    *("test_side_by_side.py", "test_answer.py", "test_breakouts.py", "test_sandbox.py", "test_class_level.py"),
+    *("test_corpus.py", "test_class_run.py", "test_grade.py", "test_many.py", "test_regrade.py", "test_docs.py"),
+    *("test_samples.py", "test_answer.py", "test_class_level.py", "test_sandbox.py", "test_exercises.py"),
+    *("test_postgres.py", "test_breakouts.py", "test_side_by_side.py"),
 )
 
 
