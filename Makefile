@@ -45,7 +45,7 @@ lab: setup ## open the released parts as a student sees them, and Formgrader as 
 	cd build/demo-course && ../../$(BIN)/jupyter lab --ServerApp.root_dir=.
 
 test: setup system lint ## run every test, and every notebook under strict nbval
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
 	@# alone, since a browser on a busy machine loses key presses; what failed is tried once more and must then pass
 	$(BIN)/python -m pytest -q tests/browser || $(BIN)/python -m pytest -q --last-failed tests/browser
 	$(BIN)/python -m pytest -p no:cacheprovider --nbval --nbval-cell-timeout=60 notebooks

@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 import bleach
-from jinja2 import pass_context
+from jinja2 import BytecodeCache, pass_context
 from nbconvert.exporters import HTMLExporter
-from nbconvert.filters import clean_html
+from nbconvert.filters import Highlight2HTML, clean_html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.v4 import new_output
 from traitlets import default
@@ -25,11 +25,29 @@ SHOWN = ["text/html", "image/svg+xml", "image/png", "image/jpeg", "text/markdown
 NOT_SHOWN = "[Output not shown: this cell ran after the grader's own inputs had been used. Run it again to see it.]"
 LOADED = re.compile(r"<script\b[^>]*(?:\bsrc=|text/x-mathjax-config)[^>]*>.*?</script>", re.DOTALL | re.IGNORECASE)
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/svg+xml")
+IMAGE = re.compile(r"""<img\b(?:[^"'>]|"[^"]*"|'[^']*')*>""", re.IGNORECASE)
+NO_WORDS = "No description has been provided for this image"
 ATTACHED = re.compile(r"attachment:([^)\s\"'>]+)")
 TAGS = {
     *("a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li ol p pre s".split()),
     *("span strong sub summary sup table tbody td th thead tr ul".split()),
 }
+
+
+class _Compiled(BytecodeCache):
+    """Templates compiled once: nbgrader makes a new exporter, with an environment of its own, for every hand-in."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def load_bytecode(self, bucket):
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket):
+        self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
 
 
 class FeedbackExporter(HTMLExporter):
@@ -51,9 +69,26 @@ class FeedbackExporter(HTMLExporter):
         resources["bare_name"] = bare_name
         return resources
 
+    def default_filters(self):
+        yield from super().default_filters()
+        yield "highlight_code", once_highlighted
+
+    def _create_environment(self):
+        environment = super()._create_environment()
+        environment.bytecode_cache = _COMPILED
+        return environment
+
     def from_notebook_node(self, nb, resources=None, **kw):
-        html, resources = super().from_notebook_node(without_later_outputs(nb), resources, **kw)
-        return LOADED.sub("", html), resources
+        # past HTMLExporter's own: it parses the finished page and writes it anew, half of the whole time
+        page = super(HTMLExporter, self).from_notebook_node
+        html, resources = page(without_later_outputs(nb), self._init_resources(resources), **kw)
+        return LOADED.sub("", IMAGE.sub(_described, html)), resources
+
+
+def _described(image: re.Match) -> str:
+    """An <img> that has a text alternative."""
+    tag = image[0]
+    return tag if re.search(r"\salt=", tag) else f'<img alt="{NO_WORDS}"{tag[4:]}'
 
 
 def without_later_outputs(nb):
@@ -99,6 +134,16 @@ def _clean_text(text: str) -> str:
 def once_cleaned(element) -> str:
     """nbconvert's `clean_html`, remembered: most code cells too are the same on every page."""
     return _clean_text(element.decode() if isinstance(element, bytes) else str(element))
+
+
+@lru_cache(maxsize=2048)
+def _highlighted(source: str) -> str:
+    return Highlight2HTML()(source)
+
+
+def once_highlighted(source: str, language=None, metadata=None) -> str:
+    """nbconvert's `highlight_code`, remembered as well."""
+    return _highlighted(source)
 
 
 PROTOCOLS = {"http", "https", "mailto", "data"}

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 
 import hypothesis
@@ -18,6 +19,28 @@ sys.path.append(str(REPOSITORY / "tests"))  # for `corpus`; last, so that no fol
 pytest.register_assert_rewrite("pictures")
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
 os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
+
+# Two processes take one file after the other: the longest come first, so that none is left alone with one at the end.
+LONGEST = (
+    *("test_corpus.py", "test_class_run.py", "test_grade.py", "test_many.py", "test_regrade.py", "test_docs.py"),
+    *("test_samples.py", "test_answer.py", "test_class_level.py", "test_sandbox.py", "test_exercises.py"),
+    *("test_postgres.py", "test_breakouts.py", "test_side_by_side.py"),
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: at for at, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(rank)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_version_of_the_grade_book():
+    """nbgrader starts a process for each new grade book, three seconds, to ask alembic what is always the same."""
+    api = sys.modules.get("nbgrader.api")
+    with pytest.MonkeyPatch.context() as patch:
+        if api:
+            patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +68,11 @@ def class_of(tmp_path_factory):
     def get(part):
         if part not in made:
             made[part] = tmp_path_factory.mktemp("class") / "course"
-            run(made[part], REPOSITORY, Console(quiet=True), {part: class_list(part)})
+            students = class_list(part)
+            with pytest.MonkeyPatch.context() as patch:
+                if len(students) < 8:  # so few are graded before a second kernel is warm
+                    patch.setattr("autograder.grade.cores", lambda: 1)
+                run(made[part], REPOSITORY, Console(quiet=True), {part: students})
         return open_course(made[part])
 
     return get

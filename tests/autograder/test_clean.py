@@ -2,6 +2,7 @@
 
 import base64
 import os
+import re
 import sys
 import tempfile
 
@@ -10,7 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.clean import AFTER, MAX_OUTPUTS, MAX_PICTURE, clean_outputs, fit, repairs_cell
-from autograder.feedback import LOADED, NOT_SHOWN, FeedbackExporter, safe_markdown, without_later_outputs
+from autograder.feedback import LOADED, NO_WORDS, NOT_SHOWN, FeedbackExporter, safe_markdown, without_later_outputs
 from autograder.readable import MAX_LINE, in_a_line, readable, shortened, visible, visible_text
 
 
@@ -124,3 +125,12 @@ def test_the_page_loads_nothing():
         new_notebook(cells=[new_markdown_cell("hi")])
     )
     assert "hi" in page and "<script src=" not in page
+
+
+def test_every_picture_on_the_page_has_words():
+    pictures = '<img src="data:image/png;base64,AA"> <img src="data:image/png;base64,BB" alt="a > b"> ![mine](#c)'
+    page, _ = FeedbackExporter(template_name="classic").from_notebook_node(
+        new_notebook(cells=[new_markdown_cell(pictures)])
+    )
+    told = [re.findall(r'\balt="([^"]*)"', tag) for tag in re.findall(r"""<img\b(?:[^"'>]|"[^"]*")*>""", page)]
+    assert told == [[NO_WORDS], ["a > b"], ["mine"]]

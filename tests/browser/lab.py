@@ -20,6 +20,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 TOKEN = "of-the-tests"
+START = "from autograder import quick; from jupyterlab.labapp import main; main()"
 MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 # the indicator says "idle" before there is a kernel, too; a cell run then opens a dialog that asks for one
 IDLE = """() => document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'
@@ -61,7 +62,7 @@ def lab(folder: Path, settings: str = "", dark: bool = False):
         themes.write_text(json.dumps({"theme": "JupyterLab Dark"}))
     (home / "config_dir" / "nbgrader_config.py").write_text(f"c = get_config()\n{settings}")
     command = [
-        *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
+        *(sys.executable, "-c", START, "--allow-root", "--no-browser", "--ip=127.0.0.1", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"),
     ]
     with (home / "log").open("w") as log:
@@ -126,14 +127,34 @@ def browser(width: int = 1280, height: int = 1000, asked: list | None = None):
 def notebook(url: str, name: str, width: int = 1280, height: int = 1000):
     """The page of one notebook, its kernel idle."""
     with browser(width, height) as page:
-        page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
-        page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
-        page.wait_for_function(IDLE)
+        open_notebook(page, url, name)
         yield page
+
+
+def open_notebook(page, url: str, name: str) -> None:
+    page.goto(f"{url}/lab/tree/{name}?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-NotebookPanel .jp-Cell")
+    page.wait_for_function(IDLE)
+
+
+def end_kernels(url: str) -> None:
+    """End every notebook's kernel, so that the next notebook has the machine to itself."""
+    mine = {"Authorization": f"token {TOKEN}"}
+    with urllib.request.urlopen(urllib.request.Request(f"{url}/api/sessions", headers=mine)) as reply:
+        sessions = json.load(reply)
+    for one in sessions:
+        gone = urllib.request.Request(f"{url}/api/sessions/{one['id']}", headers=mine, method="DELETE")
+        urllib.request.urlopen(gone).close()
 
 
 STARTED = """() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]
     .some(cell => /[\\d*]/.test(cell.textContent))"""
+# between two cells too the kernel is idle for a moment; after the last it stays so
+STAYS_IDLE = f"""() => {{
+    const waits = [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('*'));
+    window.idleSince = !waits && ({IDLE})() ? window.idleSince ?? performance.now() : null;
+    return window.idleSince !== null && performance.now() - window.idleSince > 1500;
+}}"""
 
 
 def put_away_a_dialog(page) -> None:
@@ -145,7 +166,7 @@ def put_away_a_dialog(page) -> None:
 
 
 def run_all(page) -> None:
-    """Run every cell and wait until the kernel is idle again."""
+    """Run every cell and wait until the kernel stays idle."""
     for _ in range(5):  # the keys go astray while the page is still settling
         put_away_a_dialog(page)
         with contextlib.suppress(Exception):
@@ -156,10 +177,8 @@ def run_all(page) -> None:
         with contextlib.suppress(Exception):
             page.wait_for_function(STARTED, timeout=6000)
             break
-    page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE)
-    page.wait_for_timeout(1500)
-    page.wait_for_function(IDLE)
+    page.evaluate("window.idleSince = null")
+    page.wait_for_function(STAYS_IDLE, polling=100)
 
 
 def handles(page) -> list:

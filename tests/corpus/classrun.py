@@ -48,6 +48,7 @@ class ClassRun:
     rows_after: list = field(default_factory=list)
     seconds: float = 0.0
     feedback: dict = field(default_factory=dict)  # part -> what nbgrader said of making it
+    books: dict = field(default_factory=dict)  # part -> what the grade book holds, read once
 
     def verdict(self, case: Case) -> dict:
         return book.read_verdict(self.course.root, case.name, case.part)
@@ -56,7 +57,9 @@ class ClassRun:
         return self.course.root / "submitted" / case.name / case.part
 
     def scores(self, case: Case) -> dict:
-        return book.scores(self.db_url, case.part)[case.name]
+        if case.part not in self.books:
+            self.books[case.part] = book.scores(self.db_url, case.part)
+        return self.books[case.part][case.name]
 
     def page(self, case: Case) -> str:
         path = self.course.root / "feedback" / case.name / case.part / f"{case.part}.html"
