@@ -3,7 +3,7 @@
 Lengths are pixels at a picture width of style.WIDTH; y grows downwards.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from partrain import style
@@ -18,14 +18,16 @@ class Picture:
     svg: str
     sentence: str
     height: int = 200
+    caption: bool = True  # whether the sentence also stands below the picture
 
     @property
     def html(self):
         """The picture and its sentence. The outer box is as narrow as the window, the picture scrolls inside it."""
+        below = escape(self.sentence) if self.caption else "&#160;"
         return (
             f'<div style="width: 0; min-width: min(100%, {style.WIDTH}px)">'
             f'<div style="overflow-x: auto">{self.svg}</div>'
-            f'<p style="margin: 8px 0; line-height: 1.4">{escape(self.sentence)}</p></div>'
+            f'<p style="margin: 8px 0; line-height: 1.4">{below}</p></div>'
         )
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -50,9 +52,9 @@ def picture(sentence, height, *parts):
 
 
 def notice(sentence, height):
-    """A card of the given height that shows a sentence only, for a state that cannot be drawn."""
+    """A card of the given height that shows a sentence and nothing else, for a state that cannot be drawn."""
     lines = [text(24, 40 + 20 * row, line) for row, line in enumerate(wrap(sentence, style.WIDTH - 48))]
-    return picture(sentence, max(height, 60 + 20 * len(lines)), *lines)
+    return replace(picture(sentence, max(height, 60 + 20 * len(lines)), *lines), caption=False)
 
 
 def rect(x, y, width, height, fill, **attributes):
