@@ -60,6 +60,6 @@ notebooks: setup ## for authors: write the kit's examples and execute all notebo
 browser: setup system ## run the tests in a real browser only
 	$(BIN)/python -m pytest tests/browser
 
-bench: setup system ## measure, as ratios: grading against stock nbgrader, key press to new picture
+bench: setup system ## measure on a quiet machine, half an hour: grading against stock nbgrader, key press to new picture
 	$(BIN)/python tests/bench/grading.py
 	$(BIN)/python tests/bench/sliders.py

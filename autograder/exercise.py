@@ -6,7 +6,7 @@ import copy
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ class Exercise:
         """What `function` (the reference or a twin) answers to one call; a number or letter answers with itself."""
         if self.kind != "function":
             return function
-        one = copy.deepcopy(one)
+        one = replace(one, args=copy.deepcopy(one.args), kwargs=copy.deepcopy(one.kwargs))
         try:
             with np.errstate(all="ignore"):
                 return self.drive(function, one) if self.drive else function(*one.args, **one.kwargs)

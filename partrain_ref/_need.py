@@ -12,6 +12,8 @@ import numpy as np
 
 def whole(name: str, value: Any, least: int = 1) -> int:
     """`value` as an int of at least `least`; 2.0 counts as whole, True does not."""
+    if type(value) is int and value >= least:  # nearly always, and thousands of times in a search
+        return value
     number = value.item() if isinstance(value, np.ndarray | np.generic) and np.ndim(value) == 0 else value
     is_number = isinstance(number, Real) and not isinstance(number, bool)
     if not is_number or not math.isfinite(number) or number != int(number) or number < least:
@@ -21,6 +23,8 @@ def whole(name: str, value: Any, least: int = 1) -> int:
 
 def finite(name: str, value: Any) -> float:
     """`value` as a finite float."""
+    if type(value) is float and math.isfinite(value):  # the same
+        return value
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number, not {value!r}")
     return float(value)

@@ -154,7 +154,7 @@ def verdicts(course):
 
 def test_interrupted_it_says_so_and_goes_on(undisturbed, tmp_path):
     course, config = copy_of(undisturbed, tmp_path)
-    command = [sys.executable, "-m", "autograder", "grade", "part1", "--course", str(course.root)]
+    command = [sys.executable, "-m", "autograder", "grade", "part1", "--jobs", "1", "--course", str(course.root)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -230,7 +230,7 @@ def test_without_a_seal_it_is_said_and_may_be_refused(small_course, monkeypatch)
     course, _ = small_course
     fill(course, 1)
     environment = {**os.environ, "PATH": "/nowhere"}
-    command = [sys.executable, "-m", "autograder", "grade", "part1", "--course", str(course.root)]
+    command = [sys.executable, "-m", "autograder", "grade", "part1", "--jobs", "1", "--course", str(course.root)]
     refused = subprocess.run([*command, "--require-seal"], capture_output=True, text=True, env=environment, check=False)
     assert refused.returncode == 2 and "cannot be sealed off" in refused.stderr
     assert not verdicts(course)
