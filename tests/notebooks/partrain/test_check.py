@@ -1,5 +1,6 @@
 """What a student reads in the notebook: every message of `check`, and that it agrees with the grader's verdict."""
 
+import math
 import os
 import subprocess
 import sys
@@ -7,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from autograder import compare
+from autograder import compare, rounding
 from partrain import check
-from partrain.alike import alike, off
+from partrain.alike import alike, off, rounded
 from partrain.check import EXAMPLES, NOT_GRADED_HERE, Unfinished
 from partrain_ref.exercises import ASSIGNMENTS
 
@@ -184,3 +185,10 @@ def test_what_a_check_says_is_cut_into_lines_between_words_and_keeps_its_own_lin
     assert all(len(line) <= COLUMNS for line in lines[:-1])
     assert " ".join(lines).split() == said.split()
     assert Unfinished(said)._render_traceback_() == lines
+
+
+@pytest.mark.parametrize("answer", [3, 3.0, 3.14, 3.15, np.float64(3.1), np.array([3.1, 2.7]), True, "3.14", [3.1]])
+@pytest.mark.parametrize("wanted", [math.pi, 3, np.array([math.pi, math.e]), "pi"])
+def test_grader_and_kit_agree_on_what_looks_rounded(answer, wanted):
+    if np.shape(answer) in ((), np.shape(wanted)):  # both ask for the shape first
+        assert bool(rounded(answer, wanted)) == rounding.rounded(answer, wanted)
