@@ -159,9 +159,8 @@ def _called(exercise: Exercise, one: Call) -> str:
 
 
 def _asked_for(exercise: Exercise, value) -> str:
-    fraction = exercise.whole and value % 1 != 0
     places = f"to {exercise.digits} decimal{'s' if exercise.digits > 1 else ''}" if exercise.digits else ""
-    asked = ", ".join(filter(None, [exercise.unit, places or "a whole number" * fraction]))
+    asked = ", ".join(filter(None, [exercise.unit, places or "a whole number" * exercise.fraction(value)]))
     return f"Asked for: {asked}." if asked else ""
 
 

@@ -106,6 +106,8 @@ class Exercise:
 
     def right(self, answer: Any, reference: Any, one: Call) -> bool:
         """Whether plain data `answer` is as good as `reference` for this call."""
+        if self.fraction(answer):
+            return False
         return compare.difference(answer, reference, self.tolerance, self.digits_asked) is None or bool(
             self.accepts and _holds(self.accepts, one, answer, reference)
         )
@@ -118,6 +120,11 @@ class Exercise:
     def whole(self) -> bool:
         """Whether a count is asked for, so that no fraction will do."""
         return self.kind == "number" and self.digits == 0 and isinstance(self.reference, int)
+
+    def fraction(self, answer: Any) -> bool:
+        """Whether a count is asked for and this is none: 35,762.8 steps, however they would round."""
+        number = answer.item() if isinstance(answer, np.ndarray) and answer.ndim == 0 else answer
+        return self.whole and isinstance(number, float) and number % 1 != 0
 
     def hidden(self, key: bytes) -> tuple[Call, ...]:
         """The hidden calls of one student: the same key gives the same calls. Draws that blur mistakes are rejected."""

@@ -159,11 +159,6 @@ MISTAKES = (
         _twin(passes=lambda one: 2 * _passes(one)),
         "Each pass was taken for a whole all-reduce. It is half of one: an all-reduce makes two passes.",
     ),
-    Mistake(
-        "rounded",
-        lambda *one: round(plan.step_seconds(*one), 2),
-        "That is rounded to two decimals. Return the number as it comes out, with all its decimals.",
-    ),
     Mistake("latency_forgotten", _twin(latency=False), "The latency of rings and messages is not in that."),
     Mistake(
         "one_way", _twin(ways=1), "Hidden states are handed on there, but no gradients come back from the next stage."

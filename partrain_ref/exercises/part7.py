@@ -255,9 +255,6 @@ def _draw_training_days(rng):
     yield call(int(rng.integers(10**4, 10**6)), float(rng.integers(10**4, 10**6)), 3.0, 1e5, recompute=True)
 
 
-ROUNDED = "That is rounded to three decimals. Return the number as it comes out, with all its decimals."
-
-
 def _days(factor=lambda again: 8 if again else 6, seconds=DAY, devices=True):
     def twin(params, tokens, count, rate, recompute=False):
         return factor(recompute) * params * tokens / ((count if devices else 1) * rate) / seconds
@@ -320,7 +317,6 @@ training_days = Exercise(
         ),
         Mistake("forward_only", _days(factor=lambda again: 4 if again else 2), FORWARD),
         Mistake("forward_only", _days(factor=lambda again: 2), FORWARD),
-        Mistake("rounded", lambda *run, **how: round(clock.training_days(*run, **how), 3), ROUNDED),
         Mistake("upside_down", lambda n, d, count, rate, recompute=False: (
             count * rate * DAY / ((8 if recompute else 6) * n * d)
         ), "That is upside down: the share of the run that is done in a day."),
@@ -366,7 +362,6 @@ utilisation = Exercise(
                 "sparse matrices. Take peak_flops as it is given."),
         Mistake("upside_down", lambda n, tps, g, peak: g * peak / (6 * n * tps), "That is upside down: the peak over "
                 "what is used of it."),
-        Mistake("rounded", lambda n, tps, g, peak: round(6 * n * tps / (g * peak), 3), ROUNDED),
         Mistake("flops_a_second", lambda n, tps, g, peak: 6 * n * tps, "Those are the FLOP/s of the run. Compare them "
                 "with the peak of all devices."),
     ),

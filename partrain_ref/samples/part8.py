@@ -203,10 +203,7 @@ STUDENTS = {
     "fills-the-replicas": _answers(
         fits=_fits(micro="m < d"), step_seconds=_step(passes="2 * (2, 2, m + 1, 3 * m)[plan.stage]")
     ),
-    "names-the-last-reason": _answers(
-        fits=_fits(rules="reversed(rules)"),
-        step_seconds=_step(update="round((m + p - 1) * (computing + tensor + handing_on) + gradients, 2)"),
-    ),
+    "names-the-last-reason": _answers(fits=_fits(rules="reversed(rules)")),
     "has-no-word-for-yes": _answers(
         fits=_fits(word='""'),
         plan_run=_run(answer="(best.tensor_parallel, best.pipeline_parallel, best.data_parallel)"),

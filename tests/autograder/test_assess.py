@@ -189,12 +189,14 @@ def test_a_right_number_that_was_rounded_is_told_so():
 
 
 def test_a_count_is_a_whole_number():
-    steps = Exercise("steps", kind="number", reference=35_763, unit="steps", points=1, mistakes=())
+    down = Mistake("rounded_down", 35_762, "Round up.")
+    steps = Exercise("steps", kind="number", reference=35_763, unit="steps", points=1, mistakes=(down,))
 
     def judged(value):
         return assess(steps, (Call(),), Bundle("steps", outcomes=(Outcome(value),)))
 
     assert judged(35_763) == judged(35_763.0) == verdict.right(1)
+    assert judged(35_762.4).mistake == "rounded_down", "a mistake is known by its rounded value"
     assert judged(35_762.79).message == "steps = 35762.79 is not it. Asked for: steps, a whole number."
 
 

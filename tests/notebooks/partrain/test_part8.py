@@ -15,6 +15,7 @@ from partrain.panels import part8 as panel8
 from partrain.plain import pack, unpack
 from partrain.plan_rules import AT_MOST
 from partrain.plan_rules import plan_run as tried
+from partrain.unfinished import COLUMNS
 from partrain.words import call_words, value_words
 from partrain_ref import checkpoint, plan
 from partrain_ref.exercises import _part8_run as runs
@@ -223,5 +224,5 @@ def test_records_show_numbers_as_they_are_typed():
 
 def test_a_call_with_records_has_lines_that_a_notebook_does_not_break():
     lines = call_words("f", [kit(record) for record in runs.SHOWN[0].args], {}).splitlines()
-    assert lines[0] == "`f(" and lines[-1] == ")`" and max(map(len, lines)) <= 90
+    assert lines[0] == "`f(" and lines[-1] == ")`" and max(map(len, lines)) <= COLUMNS
     assert sum(line.startswith(("  Model(", "  Cluster(")) for line in lines) == 2
